@@ -119,8 +119,8 @@ func exitOf(err error) (exit int, code string) {
 	return exitFailed, "failed"
 }
 
-// report writes an error to standard error: in words, or as the API has it for programs that asked for JSON.
-func report(w io.Writer, err error, asJSON bool) (exit int) {
+// printError writes an error to standard error: in words, or as the API has it for programs that asked for JSON.
+func printError(w io.Writer, err error, asJSON bool) (exit int) {
 	exit, code := exitOf(err)
 	if exit == 0 {
 		return 0

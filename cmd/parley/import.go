@@ -17,6 +17,7 @@ import (
 	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw"
+	"parley/gateway/openclaw/report"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -34,7 +35,7 @@ type importOpenClawCmd struct {
 
 // imported is what the command answers.
 type imported struct {
-	openclaw.Report
+	report.Report
 	Written []string `json:"written"` // files, and the state folder
 	Skipped []string `json:"skipped"` // sessions that were there already
 	Needs   []string `json:"needs"`   // variables that the configuration wants and nothing sets yet
@@ -156,7 +157,7 @@ func (c importOpenClawCmd) files(r *openclaw.Result) ([]written, error) {
 }
 
 func importWords(p *page, c importOpenClawCmd, out imported) {
-	part := func(title string, items []openclaw.Item) {
+	part := func(title string, items []report.Item) {
 		p.printf("%s (%d)\n", title, len(items))
 		for _, i := range items {
 			p.printf("  %s\n", i.What)
@@ -166,9 +167,12 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 		}
 		p.printf("\n")
 	}
+	part("Needs you", out.NeedsYou)
+	part("Open to more people than before (should be empty)", out.OpenToMore)
+	part("Different now", out.Different)
+	part("Left out", out.Left)
+	part("Also in this folder", out.Also)
 	part("Carried over", out.Carried)
-	part("Carried over differently", out.Different)
-	part("Not carried over", out.Left)
 	p.printf("%d sessions, %d messages.\n", out.Sessions, out.Messages)
 	if !c.Write {
 		p.printf("Nothing was written: --write does it.\n")

@@ -116,7 +116,7 @@ func parley(trace func(op, phase string)) {
 		k, c = whole(os.Args[1:])
 	}
 	err := k.Run(k.Kong, &env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
-	exit(report(os.Stderr, err, wantsJSON(k)))
+	exit(printError(os.Stderr, err, wantsJSON(k)))
 }
 
 // hostAlone reads a command line that starts the host, and is nil for every other, also for one with a mistake or that asks for help.

@@ -49,7 +49,7 @@ func TestPrintedTextIsTame(t *testing.T) {
 		"status":   func(p *page) { printStatus(p, api.HostStatus{Version: version, Why: evil, Model: evil}) },
 		"usage":    func(p *page) { printUsage(p, api.Usage{Days: []api.UsageRow{{Day: evil, Model: evil}}}, "all") },
 		"json":     func(p *page) { writeJSON(p.out, map[string]string{"name": evil + "\x7f"}) },
-		"error":    func(p *page) { report(p.out, errors.New(evil), false) },
+		"error":    func(p *page) { printError(p.out, errors.New(evil), false) },
 	} {
 		var b bytes.Buffer
 		print(&page{out: &b, now: now})
@@ -176,7 +176,7 @@ func TestExitCodes(t *testing.T) {
 		{failed(exitMissing, "not_found", "x"), 4}, {context.DeadlineExceeded, 6}, {fmt.Errorf("x: %w", context.Canceled), 130}, {interrupted("x"), 130},
 		{fmt.Errorf("around: %w", failed(exitRefused, "forbidden", "x")), 5},
 	} {
-		if got := report(io.Discard, c.err, false); got != c.want {
+		if got := printError(io.Discard, c.err, false); got != c.want {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}
 	}

@@ -57,7 +57,7 @@ func (c *conversion) agents(v map[string]any) {
 		} else if root != "" {
 			c.ownWorkspace(r, root, i == first, e.out)
 		}
-		c.Report.carried(r.what, "")
+		c.Report.Carry(r.what, "")
 		out = append(out, e.out)
 	}
 	if out != nil {
@@ -78,18 +78,18 @@ func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[st
 			return
 		}
 	}
-	c.Report.left(r.what+".workspace", "no folder of it was found: name one with agents.list[].workspace, or use the one in the state folder")
+	c.Report.Leave(r.what+".workspace", "no folder of it was found: name one with agents.list[].workspace, or use the one in the state folder")
 }
 
 func (c *conversion) workspace(what, dir string, out map[string]any) {
 	out["workspace"] = strings.ReplaceAll(dir, "${", "$${")
 	switch {
 	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~"):
-		c.Report.different(what, "it is relative to the configuration file now")
+		c.Report.Differ(what, "it is relative to the configuration file now")
 	case !c.isFolder(dir):
-		c.Report.different(what, "there is no such folder on this machine: bring its files there, or name another one")
+		c.Report.Differ(what, "there is no such folder on this machine: bring its files there, or name another one")
 	default:
-		c.Report.carried(what, "")
+		c.Report.Carry(what, "")
 	}
 	c.hasWorkspace = true
 }
@@ -113,7 +113,7 @@ func (c *conversion) defaults(what string, v any) bool {
 		c.model(what, v, out, false)
 		to = append(to, "subagents")
 	case "agents.defaults.models":
-		c.Report.different(what, "every model of a provider can be named; the short names were put in full")
+		c.Report.Differ(what, "every model of a provider can be named; the short names were put in full")
 	case "agents.defaults.workspace": // the agents have it
 	default:
 		return false

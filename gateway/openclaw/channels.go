@@ -16,10 +16,10 @@ func (c *conversion) channel(kind string, v any) {
 	m, ok := v.(map[string]any)
 	switch {
 	case kind == "defaults":
-		c.Report.left(what, "set it for each channel")
+		c.Report.Leave(what, "set it for each channel")
 		return
 	case !ok || !c.ids.has(channels.Kind(kind)):
-		c.Report.left(what, "parley has no such channel")
+		c.Report.Leave(what, "parley has no such channel")
 		return
 	}
 	rs := slices.Concat(own[kind], account)
@@ -58,10 +58,10 @@ func (c *conversion) paired(kind string) {
 	switch {
 	case err == nil:
 	case json.Valid(text):
-		c.Report.left(name, `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`)
+		c.Report.Leave(name, `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`)
 		return
 	default:
-		c.Report.left(name, "it cannot be read: "+err.Error())
+		c.Report.Leave(name, "it cannot be read: "+err.Error())
 		return
 	}
 	section, _ := c.out["channels"].(map[string]any)[kind].(map[string]any)
@@ -72,7 +72,7 @@ func (c *conversion) paired(kind string) {
 		}
 	}
 	section["allowFrom"] = list
-	c.Report.different(fmt.Sprintf("%s: %d people", name, len(file.AllowFrom)), "who was let in by pairing is in allowFrom now; take somebody out there, not with parley pairing remove")
+	c.Report.Differ(fmt.Sprintf("%s: %d people", name, len(file.AllowFrom)), "who was let in by pairing is in allowFrom now; take somebody out there, not with parley pairing remove")
 }
 
 func anys(s []string) []any {

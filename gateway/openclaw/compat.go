@@ -20,7 +20,7 @@ func (c *conversion) headers(what, provider string, set, out map[string]any) {
 		value, isText := set[name].(string)
 		switch {
 		case !isText:
-			c.Report.left(what+".headers."+name, "its value is no text")
+			c.Report.Leave(what+".headers."+name, "its value is no text")
 		case variable.MatchString(value):
 			all[name] = value
 		case variableName.MatchString(value):
@@ -55,7 +55,7 @@ func (c *conversion) compat(what string, set, out map[string]any) {
 		case (k == "requiresReasoningContentOnAssistantMessages" || k == "requiresThinkingAsText") && on:
 			reasoning["sendBack"] = "on"
 		default:
-			c.Report.left(what+".compat."+k, "parley finds out from the server's answers what it takes")
+			c.Report.Leave(what+".compat."+k, "parley finds out from the server's answers what it takes")
 		}
 	}
 	if len(reasoning) > 0 {

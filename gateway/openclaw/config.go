@@ -29,7 +29,7 @@ func (x *reader) settle(table config.Table, getenv func(string) string) (found b
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		x.Report.left("the configuration", "there is none: "+configNames[0])
+		x.Report.Leave("the configuration", "there is none: "+configNames[0])
 		return false, nil
 	}
 	if err != nil {
@@ -109,15 +109,15 @@ func (c *conversion) walk(rs []rule, place []string, v any, below []string, pref
 		return
 	}
 	if !ok {
-		c.Report.left(what, hint(what))
+		c.Report.Leave(what, hint(what))
 		return
 	}
 	to = append(slices.Clone(below), to...)
 	put(c.out, to, c.value(to, v))
 	if why != "" {
-		c.Report.different(what, why)
+		c.Report.Differ(what, why)
 	} else {
-		c.Report.carried(what, "")
+		c.Report.Carry(what, "")
 	}
 }
 
@@ -189,7 +189,7 @@ func (c *conversion) secret(to []string, v any) any {
 func (c *conversion) environment(what string, v any) {
 	vars, _ := v.(map[string]any)
 	if v != nil && vars == nil {
-		c.Report.left(what, hint(what))
+		c.Report.Leave(what, hint(what))
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		place := what + "." + name
@@ -200,10 +200,10 @@ func (c *conversion) environment(what string, v any) {
 		case name == "vars" && what == "env":
 			c.environment(place, vars[name])
 		case !isText || text == "" || taken || !ok || !variable.MatchString("${"+name+"}") || strings.Contains(text, "${"):
-			c.Report.left(place, hint(place))
+			c.Report.Leave(place, hint(place))
 		default:
 			c.Secrets[name] = channels.NewSecret(text)
-			c.Report.different(place, "it is in the file "+configfile.EnvName+" beside the configuration")
+			c.Report.Differ(place, "it is in the file "+configfile.EnvName+" beside the configuration")
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (c *conversion) bindings(v any) {
 		what := fmt.Sprintf("bindings[%d]", i)
 		kind, _ := fields["channel"].(string)
 		if !c.ids.has(channels.Kind(strings.ToLower(kind))) {
-			c.Report.left(what, fmt.Sprintf("parley has no channel %q", kind))
+			c.Report.Leave(what, fmt.Sprintf("parley has no channel %q", kind))
 			continue
 		}
 		e := &conversion{reader: c.reader, out: map[string]any{}}
@@ -269,7 +269,7 @@ func (c *conversion) finish(table config.Table) error {
 		dropped := false
 		for _, p := range problems {
 			if p.Severity == config.SevereError && !dropped && drop(c.out, p.Key) {
-				c.Report.left(p.Key, strings.TrimSpace("parley does not take it: "+p.Text+" "+brackets(p.Hint)))
+				c.Report.Leave(p.Key, strings.TrimSpace("parley does not take it: "+p.Text+" "+brackets(p.Hint)))
 				dropped = true
 			}
 		}

@@ -75,7 +75,7 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if k != "primary" && k != "fallbacks" {
-				c.Report.left(what+"."+k, "parley has no such setting")
+				c.Report.Leave(what+"."+k, "parley has no such setting")
 			}
 		}
 	}
@@ -89,13 +89,13 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		switch {
 		case n == "":
 		case i > 0 && !withFallbacks:
-			c.Report.left(at, "there are no fallbacks of its own here; the agent's are asked")
+			c.Report.Leave(at, "there are no fallbacks of its own here; the agent's are asked")
 		case why != "":
-			c.Report.left(at+" "+n, why)
+			c.Report.Leave(at+" "+n, why)
 		case slices.Contains(good, name):
 		default:
 			good = append(good, name)
-			c.Report.carried(at+" → "+name, "")
+			c.Report.Carry(at+" → "+name, "")
 		}
 	}
 	if len(good) > 0 {
@@ -145,7 +145,7 @@ func (m models) protocol(provider string) (api, why string) {
 func (c *conversion) providers(v any) {
 	for _, k := range slices.Sorted(maps.Keys(object(v))) {
 		if k != "providers" {
-			c.Report.left("models."+k, "parley has no such setting")
+			c.Report.Leave("models."+k, "parley has no such setting")
 		}
 	}
 	for name := range c.models.set {
@@ -155,7 +155,7 @@ func (c *conversion) providers(v any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.set)) {
 		if !c.models.used[name] {
-			c.Report.left("models.providers."+name, "no model of it is named, and it has no key")
+			c.Report.Leave("models.providers."+name, "no model of it is named, and it has no key")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.used)) {
@@ -163,7 +163,7 @@ func (c *conversion) providers(v any) {
 		set := c.models.set[name]
 		api, why := c.models.protocol(name)
 		if why != "" {
-			c.Report.left(what, why)
+			c.Report.Leave(what, why)
 			continue
 		}
 		base := c.base(name, set)
@@ -176,7 +176,7 @@ func (c *conversion) providers(v any) {
 		}
 		c.facts(what, name, set, out)
 		put(c.out, []string{"models", "providers", name}, out)
-		c.Report.carried(what, "")
+		c.Report.Carry(what, "")
 	}
 }
 
@@ -242,7 +242,7 @@ func (c *conversion) facts(what, name string, set, out map[string]any) {
 		case "compat":
 			c.compat(what, object(set[k]), out)
 		default:
-			c.Report.left(what+"."+k, "parley has no such setting")
+			c.Report.Leave(what+"."+k, "parley has no such setting")
 		}
 	}
 	list, _ := set["models"].([]any)

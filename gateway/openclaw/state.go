@@ -87,7 +87,7 @@ func Read(dir string, table config.Table, getenv func(string) string) (_ *Result
 		}
 	}
 	x.rest()
-	x.Report.sort()
+	x.Report.Sort()
 	return &x.Result, nil
 }
 
@@ -122,7 +122,7 @@ func (x *reader) agent(name string) {
 	}
 	rows, ok := raw.(map[string]any)
 	if err != nil || !ok {
-		x.Report.left(store, fmt.Sprintf("it cannot be read: %v", err))
+		x.Report.Leave(store, fmt.Sprintf("it cannot be read: %v", err))
 		return
 	}
 	used := map[string]bool{}
@@ -133,7 +133,7 @@ func (x *reader) agent(name string) {
 			err = json.Unmarshal(b, &e)
 		}
 		if err != nil {
-			x.Report.left("session "+key, "its row cannot be read: "+err.Error())
+			x.Report.Leave("session "+key, "its row cannot be read: "+err.Error())
 			continue
 		}
 		x.session(key, agentID(name), folder, e, used)
@@ -144,7 +144,7 @@ func (x *reader) agent(name string) {
 	}
 	for _, f := range files {
 		if strings.HasSuffix(f.Name(), ".jsonl") && !used[f.Name()] {
-			x.Report.left(path.Join(folder, f.Name()), "no session names it (it was reset or deleted): keep the file")
+			x.Report.Leave(path.Join(folder, f.Name()), "no session names it (it was reset or deleted): keep the file")
 		}
 	}
 }
@@ -161,15 +161,15 @@ func (x *reader) session(raw string, agent sessions.AgentID, folder string, e en
 		used[path.Base(file)] = true
 	}
 	if m.left != "" {
-		x.Report.left(what, m.left)
+		x.Report.Leave(what, m.left)
 		return
 	}
 	if m.key == sessions.GlobalKey && !x.global {
-		x.Report.left(what, "session.scope is not global: nothing leads to it")
+		x.Report.Leave(what, "session.scope is not global: nothing leads to it")
 		return
 	}
 	if by, twice := x.taken[m.key]; twice {
-		x.Report.left(what, "it becomes the same as "+by)
+		x.Report.Leave(what, "it becomes the same as "+by)
 		return
 	}
 	s := sessions.Session{Key: m.key, Agent: m.key.Agent(), ID: sessionID(e.SessionID, m.key), Title: titleOf(e.DisplayName, e.Subject), Label: titleOf(e.Label), SpawnedBy: m.parent, Settings: x.settings(what, e), Last: x.last(m.key, e)}
@@ -209,17 +209,17 @@ func (x *reader) session(raw string, agent sessions.AgentID, folder string, e en
 	x.Report.Messages += len(msgs)
 	line := fmt.Sprintf("%s → %s, %d messages", what, m.key, len(msgs))
 	if why := slices.DeleteFunc([]string{without, m.note}, func(s string) bool { return s == "" }); len(why) > 0 {
-		x.Report.different(line, strings.Join(why, "; "))
+		x.Report.Differ(line, strings.Join(why, "; "))
 		return
 	}
-	x.Report.carried(line, "")
+	x.Report.Carry(line, "")
 }
 
 // lines reports what a transcript had that is not carried over as it was.
 func (x *reader) lines(what string, n counts) {
 	say := func(count int, words, why string) {
 		if count > 0 {
-			x.Report.different(fmt.Sprintf("%s: %d %s", what, count, words), why)
+			x.Report.Differ(fmt.Sprintf("%s: %d %s", what, count, words), why)
 		}
 	}
 	say(n.compactions, "summaries", "all messages are carried over instead; the older part is summed up again when it is needed")
@@ -228,7 +228,7 @@ func (x *reader) lines(what string, n counts) {
 	say(n.unanswered, "tool calls without a result", "they got one that says so: providers refuse calls without")
 	say(n.orphans, "tool results without a call", "left out: providers refuse them")
 	if n.broken > 0 {
-		x.Report.left(fmt.Sprintf("%s: %d lines of its transcript", what, n.broken), "they cannot be read; keep the file")
+		x.Report.Leave(fmt.Sprintf("%s: %d lines of its transcript", what, n.broken), "they cannot be read; keep the file")
 	}
 }
 
@@ -261,7 +261,7 @@ func (x *reader) settings(what string, e entry) (s sessions.Settings) {
 			s.Model = e.Provider + "/" + e.Model
 		}
 		if !strings.Contains(s.Model, "/") {
-			x.Report.left(what+": model "+s.Model, "it names no provider: set it with parley sessions patch")
+			x.Report.Leave(what+": model "+s.Model, "it names no provider: set it with parley sessions patch")
 			s.Model = ""
 		}
 	}
@@ -327,7 +327,7 @@ func (x *reader) rest() {
 		"workspace":              "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well",
 	} {
 		if _, err := fs.Stat(x.files, name); err == nil && (name != "workspace" || !x.hasWorkspace) {
-			x.Report.left(name, why)
+			x.Report.Leave(name, why)
 		}
 	}
 }
