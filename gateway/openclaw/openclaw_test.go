@@ -18,6 +18,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/report"
 	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
@@ -146,7 +147,7 @@ func TestSession(t *testing.T) {
 	if s := find(t, r, sessions.SubagentKey("main", "00000048-0000-4000-8000-000000000000")).Session; s.SpawnedBy != sessions.SubagentKey("main", "00000047-0000-4000-8000-000000000000") {
 		t.Errorf("a sub-agent of %q", s.SpawnedBy)
 	}
-	if slices.ContainsFunc(r.Report.Left, func(i Item) bool { return strings.Contains(i.What, "topic-7.jsonl") }) {
+	if slices.ContainsFunc(r.Report.Left, func(i report.Item) bool { return strings.Contains(i.What, "topic-7.jsonl") }) {
 		t.Error("the file of a topic was not found")
 	}
 	if s := find(t, r, "agent:main:telegram:group:-100500:topic:7").Session; s.Last.String() != "telegram/default/group/-100500/7" {
@@ -241,9 +242,9 @@ func TestReport(t *testing.T) {
 	if bytes.Contains(b, []byte("made-up-secret")) || bytes.Contains(r.Config, []byte("made-up-secret")) {
 		t.Errorf("a secret is shown: %s", b)
 	}
-	has := func(part []Item, what, why string) {
+	has := func(part []report.Item, what, why string) {
 		t.Helper()
-		if !slices.ContainsFunc(part, func(i Item) bool { return strings.Contains(i.What, what) && strings.Contains(i.Why, why) }) {
+		if !slices.ContainsFunc(part, func(i report.Item) bool { return strings.Contains(i.What, what) && strings.Contains(i.Why, why) }) {
 			t.Errorf("no %q (%s) in %+v", what, why, part)
 		}
 	}
@@ -333,10 +334,10 @@ func TestSmallFolder(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(r.Secrets)); !slices.Equal(got, []string{"HOUSE_KEY", "OTHER", "TELEGRAM_TOKEN"}) || r.Secrets["TELEGRAM_TOKEN"].Reveal() != "made-up-secret" || r.Secrets["OTHER"].Reveal() != "made-up-secret" {
 		t.Errorf("the secrets are %v", got)
 	}
-	want := Report{Carried: []Item{{"channels.telegram.botToken", ""}}, Sessions: 1,
-		Different: []Item{{"env.HOUSE_KEY", "it is in the file .env beside the configuration"}, {"env.vars.OTHER", "it is in the file .env beside the configuration"},
+	want := report.Report{Carried: []report.Item{{"channels.telegram.botToken", ""}}, Sessions: 1,
+		Different: []report.Item{{"env.HOUSE_KEY", "it is in the file .env beside the configuration"}, {"env.vars.OTHER", "it is in the file .env beside the configuration"},
 			{"session agent:main:cron:j1 → agent:main:cron:j1, 0 messages", "there is no file of its transcript"}},
-		Left: []Item{{"credentials/telegram-allowFrom.json", `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`}, {"env.shellEnv", hint("env")},
+		Left: []report.Item{{"credentials/telegram-allowFrom.json", `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`}, {"env.shellEnv", hint("env")},
 			{"env.vars.REF", hint("env")}, {"env.vars.TELEGRAM_TOKEN", hint("env")}, {"env.vars.odd name", hint("env")}}}
 	if diff := cmp.Diff(want, r.Report); diff != "" {
 		t.Error(diff)
