@@ -334,11 +334,11 @@ func TestSmallFolder(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(r.Secrets)); !slices.Equal(got, []string{"HOUSE_KEY", "OTHER", "TELEGRAM_TOKEN"}) || r.Secrets["TELEGRAM_TOKEN"].Reveal() != "made-up-secret" || r.Secrets["OTHER"].Reveal() != "made-up-secret" {
 		t.Errorf("the secrets are %v", got)
 	}
-	want := report.Report{Carried: []report.Item{{"channels.telegram.botToken", ""}}, Sessions: 1,
-		Different: []report.Item{{"env.HOUSE_KEY", "it is in the file .env beside the configuration"}, {"env.vars.OTHER", "it is in the file .env beside the configuration"},
-			{"session agent:main:cron:j1 → agent:main:cron:j1, 0 messages", "there is no file of its transcript"}},
-		Left: []report.Item{{"credentials/telegram-allowFrom.json", `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`}, {"env.shellEnv", hint("env")},
-			{"env.vars.REF", hint("env")}, {"env.vars.TELEGRAM_TOKEN", hint("env")}, {"env.vars.odd name", hint("env")}}}
+	want := report.Report{NeedsYou: []report.Item{}, OpenToMore: []report.Item{}, Also: []report.Item{}, Carried: []report.Item{item("channels.telegram.botToken", "")}, Sessions: 1,
+		Different: []report.Item{item("env.HOUSE_KEY", "it is in the file .env beside the configuration"), item("env.vars.OTHER", "it is in the file .env beside the configuration"),
+			item("session agent:main:cron:j1 → agent:main:cron:j1, 0 messages", "there is no file of its transcript")},
+		Left: []report.Item{item("credentials/telegram-allowFrom.json", `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`), item("env.shellEnv", hint("env")),
+			item("env.vars.REF", hint("env")), item("env.vars.TELEGRAM_TOKEN", hint("env")), item("env.vars.odd name", hint("env"))}}
 	if diff := cmp.Diff(want, r.Report); diff != "" {
 		t.Error(diff)
 	}
@@ -350,3 +350,5 @@ func TestRefused(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
+
+func item(what, why string) report.Item { return report.Item{What: what, Why: why} }
