@@ -62,7 +62,7 @@ type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger
 	cfg     Config
-	rest    rest
+	rest    restClient
 	client  *http.Client
 	own     bool // client is not shared
 	seen    func(ctx context.Context) ([]channels.Position, error)
@@ -73,7 +73,7 @@ type Channel struct {
 
 	names   *names
 	recent  *recent
-	members *memory[memberRead]
+	members *boundedMap[memberRead]
 	acts    *acts
 	budget  budget
 

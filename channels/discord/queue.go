@@ -69,8 +69,8 @@ type queues struct {
 	collects bool // a session begins
 	found    []missed
 	stored   map[channels.ChatID]bool // of which something was on disk when the session began
-	direct   *memory[greeted]
-	reread   *memory[struct{}] // messages that were read again and taken: the gateway may bring them later
+	direct   *boundedMap[greeted]
+	reread   *boundedMap[struct{}] // messages that were read again and taken: the gateway may bring them later
 
 	wg   sync.WaitGroup
 	stop func()

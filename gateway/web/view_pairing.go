@@ -82,7 +82,7 @@ func (s site) answerPairing(r *http.Request, do func(api.PairingCall) (string, e
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: say, Data: v}, nil
+	return changeResult{Say: say, Data: v}, nil
 }
 
 func (s site) unpair(r *http.Request) (any, error) {
@@ -94,5 +94,5 @@ func (s site) unpair(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: "Taken back.", Data: v}, nil
+	return changeResult{Say: "Taken back.", Data: v}, nil
 }

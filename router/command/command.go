@@ -69,8 +69,8 @@ type Call struct {
 	Inside    bool // written to the host itself, in no chat
 }
 
-// all lists every chat command, in the order of /commands.
-func all() []Command {
+// allCommands lists every chat command, in the order of /commands.
+func allCommands() []Command {
 	return []Command{
 		{Name: "help", Aliases: []string{"start"}, About: "How to talk to me", Who: Anyone, Native: true, takes: nothing, Run: cmdHelp},
 		{Name: "commands", About: "All that I understand, and who may use it", Who: Anyone, Native: true, takes: nothing, Run: cmdCommands},
