@@ -21,7 +21,7 @@ import (
 var unrevised = []string{
 	"docs/architecture.md", "docs/cli.md", "docs/config.md",
 	"docs/conformance.md", "docs/contract.md", "docs/faults.md", "docs/models.md", "docs/operations.md",
-	"docs/performance.md", "docs/quickstart.md", "docs/reliability.md",
+	"docs/performance.md", "docs/reliability.md",
 }
 
 const maxDocLine = 160 // characters
