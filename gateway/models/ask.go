@@ -285,7 +285,7 @@ func (c call) do(ctx context.Context, method, address string, body any) (any, er
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s: %w", plain, oddAnswer(resp.Status))
+		return nil, fmt.Errorf("ask %s: %w", plain, &StatusError{resp.StatusCode, resp.Status})
 	}
 	dec := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
 	dec.UseNumber()
@@ -295,6 +295,14 @@ func (c call) do(ctx context.Context, method, address string, body any) (any, er
 	}
 	return v, nil
 }
+
+// StatusError is an answer of a model server with another status than 200.
+type StatusError struct {
+	Code int
+	Text string
+}
+
+func (e *StatusError) Error() string { return e.Text }
 
 // oddAnswer is what a server gave in the place of an answer.
 type oddAnswer string
