@@ -44,7 +44,7 @@ func TestProblems(t *testing.T) {
 		{"telegram without anything", "channels:\n  telegram:\n", []string{`:2: channels.telegram.token: is missing (Token from @BotFather)`}},
 		{"token without value", "channels:\n  telegram:\n    token:\n", []string{`:2: channels.telegram.token: is missing (Token from @BotFather)`}},
 		{"empty token", "channels:\n  telegram:\n    token: ''\n", []string{`:3: channels.telegram.token: is empty (Token from @BotFather)`}},
-		{"unset variable", "channels:\n  telegram:\n    token: ${TG_TOKEN}\n", []string{`:3: channels.telegram.token: the environment variable TG_TOKEN is not set (set it in .env beside this file)`}},
+		{"unset variable", "channels:\n  telegram:\n    token: ${TG_TOKEN}\n", []string{`:3: channels.telegram.token: the environment variable TG_TOKEN is not set (set it, or write ${TG_TOKEN:-default})`}},
 		{"broken variable", "state: ${a b}\n", []string{`:1: state: holds a ${ that is no variable (write ${NAME} or ${NAME:-default}; $${ is a plain ${)`}},
 		{"unknown channel", "channels:\n  telegrm: {token: x}\n", []string{`:2: channels.telegrm: unknown channel (channels here: telegram, webchat; did you mean "telegram"?)`}},
 		{"account without token", "channels:\n  telegram:\n    accounts:\n      a: {token: x}\n      b: {}\n", []string{`:5: channels.telegram.accounts.b.token: is missing (Token from @BotFather)`}},

@@ -74,11 +74,7 @@ func (d *decoder) expand(n *yaml.Node, f field.Field, at spot) (expansion, bool)
 		return e, f.UnsetEmpty || f.Type == field.SecretType
 	}
 	for _, name := range slices.Compact(e.missing) {
-		hint := "set it, or write ${" + name + ":-default}"
-		if f.Type == field.SecretType { // no secret has a default
-			hint = "set it in .env beside this file"
-		}
-		d.wrong(at, "the environment variable "+name+" is not set", hint)
+		d.wrong(at, "the environment variable "+name+" is not set", "set it, or write ${"+name+":-default}")
 	}
 	return e, false
 }
