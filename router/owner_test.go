@@ -166,3 +166,43 @@ func texts(list []sessions.Message) string {
 	}
 	return b.String()
 }
+
+// A kill at any moment of the commit leaves both, the owner and the conversation in the owner's session, or neither.
+func TestFaultOwnerKilled(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		ann := routertest.Direct("ann")
+		approve(g, "ann", sessions.NoOwner)
+		g.Talk(ann, "ann", "apples")
+		g.Idle(1)
+		var images []string
+		g.Look(func(op, phase string) {
+			if strings.Contains(op, "grant") {
+				images = append(images, g.Image())
+			}
+		})
+		if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "ann", sessions.AnyOwner); err != nil {
+			t.Fatal(err)
+		}
+		g.Look(func(string, string) {})
+		g.Stop()
+		owned := []bool{}
+		for _, dir := range append(images, g.Dir) {
+			g.Dir = dir
+			g.Start()
+			people, err := g.Store.Admitted(t.Context())
+			_, none := g.Store.Get(t.Context(), sessions.MainKey("main"))
+			if err != nil || len(people) != 1 {
+				t.Fatal(people, err)
+			}
+			if moved := none == nil; moved != people[0].Owner || moved != g.Router.Settings().Owners.Is(routertest.Kind, routertest.Person("ann")) {
+				t.Errorf("an owner: %t, the conversation was moved: %t", people[0].Owner, moved)
+			}
+			owned = append(owned, people[0].Owner)
+			g.Stop()
+		}
+		if fmt.Sprint(owned) != "[false true true]" {
+			t.Errorf("an owner: %v", owned)
+		}
+	})
+}

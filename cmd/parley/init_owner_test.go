@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/agent/modeltest"
 	"parley/channels/discord/discordtest"
+	"parley/channels/telegram/telegramtest"
 )
 
 // dialog is a parley init whose questions a test answers when it has read them.
@@ -97,8 +99,7 @@ func TestInitFindsTheOwner(t *testing.T) {
 	}
 	w.tg.Say(owner, owner, "/send off")
 	w.until(20*time.Second, "/send off is obeyed", func() bool {
-		_, found := w.tg.Find(owner, "Send policy set to off.")
-		return found
+		return slices.ContainsFunc(w.tg.SentTo(owner), func(m telegramtest.Message) bool { return strings.Contains(m.Text, "Send policy set to off.") })
 	})
 }
 
