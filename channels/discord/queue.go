@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -338,7 +339,7 @@ func (q *queues) offer(in channels.Inbound) bool {
 		}
 		err := q.inbox(q.offering, in)
 		<-q.offers
-		if err == nil {
+		if err == nil || errors.Is(err, channels.ErrLeave) { // Discord keeps its messages, and acknowledges none
 			return true
 		}
 		if tries == 1 {

@@ -6,6 +6,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,8 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmds := hour()
+	maps.Copy(cmds, map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted})
 	testscript.Run(t, testscript.Params{
 		Dir:             filepath.Join("testdata", "script"),
 		ContinueOnError: true,
@@ -48,7 +51,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted},
+		Cmds: cmds,
 	})
 }
 

@@ -53,8 +53,12 @@ func (s site) people(r *http.Request, v pairingView) (any, error) {
 
 func (s site) approve(r *http.Request) (any, error) {
 	return s.answerPairing(r, func(c api.PairingCall) (string, error) {
-		p, err := call[sessions.Pairing](s, r, "pairing.approve", &c)
-		return fmt.Sprintf("%s is let in.", cmp.Or(p.Name, string(p.User))), err
+		if r.PostForm.Get("owner") != "" {
+			yes := true
+			c.Owner = &yes
+		}
+		a, err := call[sessions.Approval](s, r, "pairing.approve", &c)
+		return fmt.Sprintf("%s may write now.%s", cmp.Or(a.Name, string(a.User)), strings.ReplaceAll(a.AboutOwner(), "`", "")), err
 	})
 }
 
