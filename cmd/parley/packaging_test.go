@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"gopkg.in/yaml.v3"
 )
 
 // The service files start commands that the program takes; the files of a release exist, are well-formed, and name one version of Go. What needs
