@@ -92,7 +92,7 @@ func findings(p *page, fs []doctor.Finding) {
 			p.printf("    → %s\n", f.Fix)
 		}
 	}
-	p.note("\n%d fine, %d warnings, %d errors\n", tally(fs, doctor.Fine), tally(fs, doctor.Warning), tally(fs, doctor.Failure))
+	p.note("\n%d ok, %s, %s\n", tally(fs, doctor.Fine), counted(tally(fs, doctor.Warning), "warning"), counted(tally(fs, doctor.Failure), "error"))
 }
 
 func tally(fs []doctor.Finding, l doctor.Level) (n int) {

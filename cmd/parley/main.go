@@ -65,6 +65,9 @@ type cli struct {
 	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
 	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
 	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read or taken."`
+	Reload     reloadCmd     `cmd:"" help:"Reload the configuration of the running host."`
+	Stop       stopCmd       `cmd:"" help:"Stop the running host and wait for its end."`
+	Logs       logsCmd       `cmd:"" help:"Print the log of the running host."`
 	Check      checkCmd      `cmd:"" help:"Check the configuration."`
 	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
 	Init       initCmd       `cmd:"" help:"Write a configuration by questions."`
