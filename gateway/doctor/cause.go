@@ -15,7 +15,7 @@ import (
 	"parley/agent"
 )
 
-// proxyOf returns the proxy for an address, as the clients of platforms and models choose it; nil = none.
+// proxyOf returns the proxy for an address, as the clients of platforms and models choose it; nil = none, also where the variable has no valid URL.
 func (x *exam) proxyOf(u *url.URL) (*url.URL, error) {
 	if x.proxies != nil {
 		return x.proxies.ProxyFunc()(u)
@@ -38,11 +38,7 @@ func (x *exam) unreachable(check string, u *url.URL, err error) Finding {
 		err = e.Err // without the address
 	}
 	host, variable := u.Host, proxyVariable(u.Scheme)
-	proxy, bad := x.proxyOf(u)
-	switch {
-	case bad != nil:
-		return wrong(check, "set "+variable+" to a URL such as http://proxy.example:3128, or unset it", "the proxy in %s is not a valid URL", variable)
-	case proxy != nil && !isCertificate(err):
+	if proxy, bad := x.proxyOf(u); bad == nil && proxy != nil && !isCertificate(err) {
 		return wrong(check, fmt.Sprintf("correct or unset %s, or add %s to NO_PROXY", variable, u.Hostname()), "the proxy %s (%s) does not connect to %s: %v", proxy.Host, variable, host, err)
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
