@@ -196,7 +196,7 @@ func (s *Supervisor) Reload(c *config.Config) {
 	limit := time.After(endTimeout)
 	for _, a := range gone {
 		if err := a.wait(limit); err != nil {
-			s.Log.Error("the configuration of an account changed, but it cannot be replaced", "err", err)
+			s.Log.Error("cannot replace an account with changed configuration", "err", err)
 			a.markStale()
 			keep = append(keep, a)
 		}

@@ -263,7 +263,7 @@ func (m *Set) Ask(ctx context.Context, name string) {
 	if provider, model, ok := strings.Cut(name, "/"); ok {
 		if p, known := m.Providers()[provider]; known {
 			if _, err := m.facts.AskNow(ctx, provider, p, model); err != nil {
-				m.log.Debug("a model server does not say what its models can", "provider", provider, "err", err)
+				m.log.Debug("cannot read model capabilities from the server", "provider", provider, "err", err)
 			}
 		}
 	}

@@ -284,7 +284,7 @@ func (t *pendingTurn) left(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if _, _, err := t.h.Host.CancelRun(ctx, "openai:left:"+string(t.run.ID), t.run.ID); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
-		t.h.Log.Warn("cannot stop the run of a client that hung up", "run", t.run.ID, "err", err)
+		t.h.Log.Warn("cannot stop the run of a disconnected client", "run", t.run.ID, "err", err)
 	}
 }
 

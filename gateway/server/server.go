@@ -65,9 +65,9 @@ func Listen(ctx context.Context, conf func() *config.Config, log *slog.Logger) (
 	case errors.Is(err, access.ErrInUse):
 		return s, err
 	case errors.Is(err, access.ErrLongPath):
-		s.log.Info("there is no socket for the command line, which uses the address instead", "why", err)
+		s.log.Info("no local socket; commands use the address", "why", err)
 	default:
-		s.log.Warn("there is no socket for the command line, which uses the address instead", "err", err)
+		s.log.Warn("no local socket; commands use the address", "err", err)
 	}
 	return s, nil
 }
