@@ -153,7 +153,7 @@ func (h *Host) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-h.quit:
 	case err = <-served:
-		err = fmt.Errorf("the HTTP server ended: %w", err)
+		err = fmt.Errorf("HTTP server: %w", err)
 	case damage := <-h.store.Damaged():
 		err = fmt.Errorf("nothing more is accepted: %w", damage)
 	}

@@ -34,8 +34,8 @@ type Status struct {
 // Table lists the operations.
 func (o *Status) Table() api.Table {
 	return api.Table{
-		api.Op("status", "GET /api/status", api.Read, "How the host is.", o.getStatus),
-		api.Op("health", "GET /api/health", api.Read, "Whether the host does its work, for monitors with a token.", o.getHealth),
+		api.Op("status", "GET /api/status", api.Read, "State of the host.", o.getStatus),
+		api.Op("health", "GET /api/health", api.Read, "Health of the host, for monitors with a token.", o.getHealth),
 	}
 }
 
