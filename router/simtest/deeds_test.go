@@ -120,7 +120,9 @@ func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {
 		line := l.by + ": [forwarded from somebody else]\n" + l.text
 		rest, ok := strings.CutPrefix(own, line+"\n")
 		if !ok { // all of it was cut to a line
-			rest, ok = strings.CutPrefix(own, routertest.Shortened(line)+" ")
+			if rest, ok = strings.CutPrefix(own, routertest.Shortened(line)+" "); !ok { // another one was ahead, too
+				rest, ok = strings.CutPrefix(own, routertest.Shortened(line)+"\n")
+			}
 		}
 		if ok && l.quiet {
 			ahead, own, i = append(ahead, l), rest, -1

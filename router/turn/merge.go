@@ -149,11 +149,19 @@ func idsOf(runs []sessions.Run) []sessions.RunID {
 // maxShort is the length of a message that was cut to a line, in characters.
 const maxShort = 160
 
-// shorten cuts a message to a line, which says what else came with it.
+// shorten cuts a message to a line, which says what else came with it. The texts that came with other messages, such as a forward ahead of
+// its comment, are a line of their own in front: an edit of the message replaces the last text.
 func shorten(m sessions.Message) []sessions.Block {
-	line := []rune(strings.Join(strings.Fields(m.Text()), " "))
-	if len(line) > maxShort {
-		line = append(line[:maxShort-1], '…')
+	var ahead, own string
+	last := m.LastText()
+	for i, b := range m.Content {
+		switch {
+		case b.Type != sessions.TextBlock:
+		case i < last:
+			ahead += b.Text
+		default:
+			own = b.Text
+		}
 	}
 	pictures, heard := 0, 0
 	var files []sessions.Block // a line each: they can still be read
@@ -166,12 +174,25 @@ func shorten(m sessions.Message) []sessions.Block {
 		}
 		heard += len(b.ContextLines())
 	}
-	text := string(line)
+	text := cutLine(own)
 	if pictures > 0 {
 		text += " [with " + channels.Plural(pictures, "picture") + "]"
 	}
 	if heard > 0 {
 		text += " [behind " + channels.Plural(heard, "message") + " of the group]"
 	}
-	return append(sessions.TextContent(strings.TrimSpace(text)), files...)
+	out := sessions.TextContent(strings.TrimSpace(text))
+	if ahead = cutLine(ahead); ahead != "" {
+		out = append(sessions.TextContent(ahead+"\n"), out...)
+	}
+	return append(out, files...)
+}
+
+// cutLine gives a text as one line of at most maxShort characters.
+func cutLine(s string) string {
+	line := []rune(strings.Join(strings.Fields(s), " "))
+	if len(line) > maxShort {
+		line = append(line[:maxShort-1], '…')
+	}
+	return string(line)
 }
