@@ -122,7 +122,7 @@ func TestQueueCommand(t *testing.T) {
 			{routertest.Owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
 			{routertest.Owner, " default cap:3", "⚙️ Queue: `collect debounce:1s cap:3 drop:summarize` (set for this session)"},
 			{routertest.Owner, " default", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
-			{routertest.Guest, " followup", "Only an owner can use /queue."},
+			{routertest.Guest, " followup", "Only an owner can use /queue. To become one, add `fake:2002` to `commands.ownerAllowFrom` in the host's configuration and run `parley reload`."},
 		} {
 			if got := g.Asks(to, c.by, "/queue"+c.arg); got != c.want {
 				t.Errorf("/queue%s: %q, want %q", c.arg, got, c.want)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -35,25 +36,29 @@ func askPage(ts *testscript.TestScript, _ bool, args []string) {
 	jar, err := cookiejar.New(nil)
 	ts.Check(err)
 	client := &http.Client{Jar: jar, Timeout: 10 * time.Second}
-	read := func(resp *http.Response, err error) []byte {
+	ask := func(method, address string, body []byte) []byte {
+		req, err := http.NewRequestWithContext(context.Background(), method, address, bytes.NewReader(body))
+		ts.Check(err)
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := client.Do(req)
 		ts.Check(err)
 		defer func() { _ = resp.Body.Close() }()
-		body, err := io.ReadAll(resp.Body)
+		said, err := io.ReadAll(resp.Body)
 		ts.Check(err)
 		if resp.StatusCode != http.StatusOK {
-			ts.Fatalf("%s: %s", resp.Status, body)
+			ts.Fatalf("%s: %s", resp.Status, said)
 		}
-		return body
+		return said
 	}
-	read(client.Get(link))
+	ask(http.MethodGet, link, nil)
 	at := link[:strings.Index(link[len("http://"):], "/")+len("http://")]
 	text, err := json.Marshal(map[string]string{"id": "1", "text": args[0]})
 	ts.Check(err)
-	read(client.Post(at+"/api/chat/messages", "application/json", bytes.NewReader(text)))
+	ask(http.MethodPost, at+"/api/chat/messages", text)
 	want, last := regexp.MustCompile(args[1]), ""
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); <-time.After(50 * time.Millisecond) {
 		var list struct{ Lines []web.Line }
-		last = string(read(client.Get(at + "/api/chat/history")))
+		last = string(ask(http.MethodGet, at+"/api/chat/history", nil))
 		ts.Check(json.Unmarshal([]byte(last), &list))
 		for _, l := range list.Lines {
 			if l.Client == "" && want.MatchString(l.Text) {

@@ -183,9 +183,11 @@ func (d Dialog) listen(ctx context.Context, c Channel, code *oneTime) (who chann
 	}
 	run, stop := context.WithTimeoutCause(ctx, codeTTL, errExpired)
 	defer stop()
-	found, ended := make(chan channels.Sender, 1), make(chan error, 1)
+	var ran error // once ended is closed
+	found, ended := make(chan channels.Sender, 1), make(chan struct{})
 	go func() {
-		ended <- ch.Run(run, func(_ context.Context, in channels.Inbound) error {
+		defer close(ended)
+		ran = ch.Run(run, func(_ context.Context, in channels.Inbound) error {
 			if !code.take(in) {
 				return channels.ErrLeave
 			}
@@ -207,11 +209,11 @@ func (d Dialog) listen(ctx context.Context, c Channel, code *oneTime) (who chann
 			stop()
 			<-ended
 			return who, errAnswered
-		case err := <-ended:
-			if err == nil {
-				err = context.Cause(run)
+		case <-ended:
+			if ran == nil {
+				ran = context.Cause(run)
 			}
-			return who, fmt.Errorf("cannot hear what people send to %s: %w", c.Name, err)
+			return who, fmt.Errorf("cannot hear what people send to %s: %w", c.Name, ran)
 		case <-look.C:
 			if health == nil {
 				continue

@@ -132,7 +132,7 @@ func TestCodeFindsTheOwner(t *testing.T) {
 			t.Fatalf("shown: %s", out)
 		}
 		for _, line := range []string{"", "perhaps", "y"} { // Enter is no answer: it may have been typed to skip
-			fmt.Fprintln(typed, line)
+			answer(t, typed, line)
 			synctest.Wait()
 		}
 		if got := <-done; got != "[fake:1001] <nil>" {
@@ -153,7 +153,7 @@ func TestCodeBounds(t *testing.T) {
 			_, out, typed, done := ownerDialog(t, c)
 			old := out.codes()[0]
 			say(c, "666", old)
-			fmt.Fprintln(typed, "n")
+			answer(t, typed, "n")
 			synctest.Wait()
 			if codes := out.codes(); len(codes) != 2 || codes[1] == old {
 				t.Fatalf("codes %q", codes)
@@ -163,7 +163,7 @@ func TestCodeBounds(t *testing.T) {
 				t.Error("the old code still works")
 			}
 			say(c, "1001", out.codes()[1])
-			fmt.Fprintln(typed, "yes")
+			answer(t, typed, "yes")
 			if got := <-done; got != "[fake:1001] <nil>" {
 				t.Error(got)
 			}
@@ -212,7 +212,7 @@ func TestCodeBounds(t *testing.T) {
 			if !strings.Contains(out.String(), "the code has expired") {
 				t.Errorf("shown: %s", out)
 			}
-			fmt.Fprintln(typed, "1001") // the id is asked for instead
+			answer(t, typed, "1001") // the id is asked for instead
 			if got := <-done; got != "[fake:1001] <nil>" {
 				t.Error(got)
 			}
@@ -231,7 +231,7 @@ func TestWaitingForTheOwner(t *testing.T) {
 		if strings.Count(out.String(), "Not connected: another process polls") != 1 {
 			t.Errorf("shown: %s", out)
 		}
-		fmt.Fprintln(typed, "")
+		answer(t, typed, "")
 		if got := <-done; got != "[] <nil>" || !strings.Contains(out.String(), "first person whom you approve becomes the owner") {
 			t.Errorf("%s\n%s", got, out)
 		}
@@ -239,9 +239,17 @@ func TestWaitingForTheOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &chat{in: make(chan channels.Inbound), fails: &channels.Error{Class: channels.Rejected, Err: errors.New("switch the Message Content intent on")}}
 		_, out, typed, done := ownerDialog(t, c)
-		fmt.Fprintln(typed, "")
+		answer(t, typed, "")
 		if got := <-done; got != "[] <nil>" || !strings.Contains(out.String(), "switch the Message Content intent on") {
 			t.Errorf("%s\n%s", got, out)
 		}
 	})
+}
+
+// answer types a line.
+func answer(t *testing.T, typed io.Writer, line string) {
+	t.Helper()
+	if _, err := io.WriteString(typed, line+"\n"); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,20 +1,26 @@
 package settings
 
 import (
+	"slices"
+
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
 
-// WithGranted returns the same settings with other owners of the store.
+// WithGranted returns the same settings with the owners of the store.
 func (s *Snapshot) WithGranted(people []sessions.Admitted) *Snapshot {
-	next := *s
-	next.Granted = nil
+	var granted policy.Owners
 	for _, p := range people {
 		if entry, ok := policy.OwnerEntry(p.Channel, p.User); ok && p.Owner {
-			next.Granted = append(next.Granted, entry)
+			granted = append(granted, entry)
 		}
 	}
+	if slices.Equal(granted, s.Granted) {
+		return s
+	}
+	next := *s
+	next.Granted = granted
 	return next.Prepare()
 }
 
