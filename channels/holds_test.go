@@ -89,7 +89,7 @@ func TestHoldsOfABadFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := open()
-			if got := h.Left("a"); got != c.want || strings.Contains(log.String(), "cannot be read") != c.said {
+			if got := h.Left("a"); got != c.want || strings.Contains(log.String(), "cannot read stored retry times") != c.said {
 				t.Errorf("%q: %s is left; %s", c.text, got, log)
 			}
 			if h.Set(time.Minute, "b"); open().Left("b") != time.Minute {
@@ -103,7 +103,7 @@ func TestHoldsOfABadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := open()
-		if h.Set(time.Minute, "a"); h.Left("a") != time.Minute || !strings.Contains(log.String(), "cannot be read") || !strings.Contains(log.String(), "cannot be kept") {
+		if h.Set(time.Minute, "a"); h.Left("a") != time.Minute || !strings.Contains(log.String(), "cannot read stored retry times") || !strings.Contains(log.String(), "cannot store retry times") {
 			t.Errorf("%s is left; %s", h.Left("a"), log)
 		}
 		if _, err := os.Stat(path + ".new"); err == nil {

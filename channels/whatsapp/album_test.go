@@ -132,7 +132,7 @@ func TestAlbumOverARestart(t *testing.T) {
 	h.run()
 	h.online()
 	anna.Post(g, "", child(inAlbum, head, numbered(3, "", nil)))
-	waitFor(t, "the refusal", func() bool { return strings.Contains(h.log.String(), "was not taken") })
+	waitFor(t, "the refusal", func() bool { return strings.Contains(h.log.String(), "not accepted") })
 	h.refusing(nil)
 	if in := h.next(); pictures(in) != "123" || in.Text != "look" || in.Address != h.group(g) {
 		t.Errorf("came as %+v", in)

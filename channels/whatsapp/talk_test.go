@@ -107,7 +107,7 @@ func TestGroup(t *testing.T) {
 	other := s.NewGroup("others", bert.Phone)
 	h.refusing(func(channels.Inbound) error { return errors.New("not now") })
 	other.Add(bert.Phone, h.phone)
-	waitFor(t, "the refusal", func() bool { return strings.Contains(h.log.String(), "was not taken") })
+	waitFor(t, "the refusal", func() bool { return strings.Contains(h.log.String(), "not accepted") })
 	h.refusing(nil)
 	if in = h.next(); in.Event != channels.Joined || !in.Self || in.Title != "others" || in.Sender.ID != channels.UserID(bert.Number()) {
 		t.Errorf("came into a group: %+v", in)

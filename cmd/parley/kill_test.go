@@ -214,7 +214,7 @@ func TestBadTelegram(t *testing.T) {
 			t.Errorf("check does not say %q:\n%s", want, out)
 		}
 	}
-	w.until(10*time.Second, "the bad files are refused", func() bool { return strings.Contains(p.log.String(), "the last good one stays in force") })
+	w.until(10*time.Second, "the bad files are refused", func() bool { return strings.Contains(p.log.String(), "configuration not reloaded") })
 	if s := stillThere(w, p); !s.Ready {
 		t.Errorf("after bad files: %+v", s)
 	}
@@ -249,16 +249,16 @@ func TestReload(t *testing.T) {
 	w.tg.Say(owner, owner, "one")
 	w.sent(owner, 1)
 	w.config("", "session: {sendPolicy: {default: deny}}\n")
-	hup("the configuration was read again")
+	hup("configuration reloaded")
 	w.tg.Say(owner, owner, "two")
 	w.quiet()
 	if n := w.tg.SentCount(); n != 1 {
 		t.Errorf("%d messages, not 1: the new policy is not in force", n)
 	}
 	w.config("    nonsense: 1\n", "")
-	hup("the last good one stays in force")
+	hup("configuration not reloaded")
 	w.config("", "session: {sendPolicy: {default: allow}}\n")
-	hup("the configuration was read again")
+	hup("configuration reloaded")
 	w.tg.Say(owner, owner, "three")
 	if got := w.sent(owner, 2)[1]; got.Text != "echo: three" {
 		t.Errorf("got %q", got.Text)

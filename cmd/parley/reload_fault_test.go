@@ -30,11 +30,11 @@ func TestFaultReload(t *testing.T) {
 			w.config(open, followup)
 			p := w.start()
 			reread := func() func() bool {
-				n := strings.Count(p.log.String(), "the configuration was read again")
+				n := strings.Count(p.log.String(), "configuration reloaded")
 				if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 					t.Fatal(err)
 				}
-				return func() bool { return strings.Count(p.log.String(), "the configuration was read again") > n }
+				return func() bool { return strings.Count(p.log.String(), "configuration reloaded") > n }
 			}
 			var want []string
 			say := func(chat int64) {
@@ -80,7 +80,7 @@ func TestFaultReloadTwice(t *testing.T) {
 	people := crowd(w, 2)
 	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", followup)
 	p := w.start()
-	reads := func() int { return strings.Count(p.log.String(), "the configuration was read again") }
+	reads := func() int { return strings.Count(p.log.String(), "configuration reloaded") }
 	reread := func() {
 		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)

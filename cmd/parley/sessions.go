@@ -298,13 +298,28 @@ func (c sessionsPatchCmd) Run(e *env) error {
 	if q.Session, err = pick(e, c.Session, false); err != nil {
 		return err
 	}
-	row, err := request[api.Session](e, "PATCH /api/sessions/{session}", q)
+	row, err := request[api.SessionDetail](e, "PATCH /api/sessions/{session}", q)
 	if err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, row, func(p *page, r api.Session) {
-		p.note("%s: send policy %s, model %s, label %s\n", r.Key, cmp.Or(string(r.SendPolicy), "inherit"), cmp.Or(r.Model, "the agent's"), cmp.Or(chatclient.OneLine(r.Label), "none"))
+	return tell(e, c.asJSON, row, func(p *page, r api.SessionDetail) {
+		p.note("%s: %s\n", r.Key, c.changed(r))
 	})
+}
+
+// changed lists the settings that the command was to change, as they are now.
+func (c sessionsPatchCmd) changed(s api.SessionDetail) string {
+	var all []string
+	for _, x := range []struct{ flag, name, value, without string }{
+		{c.SendPolicy, "send policy", string(s.SendPolicy), "inherit"}, {c.Model, "model", s.Model, "the agent's"}, {c.Thinking, "thinking", s.Thinking, "as configured"},
+		{c.Verbose, "verbose", s.Verbose, "as configured"}, {c.Activation, "activation", s.Activation, "as configured"}, {c.Footer, "footer", s.Footer, "none"},
+		{c.Queue, "queue", s.Queue, "as configured"}, {c.Label, "label", chatclient.OneLine(s.Label), "none"},
+	} {
+		if x.flag != "" {
+			all = append(all, x.name+" "+cmp.Or(x.value, x.without))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // setting is a flag as a patch has it: empty stays, clear clears.

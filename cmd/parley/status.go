@@ -26,7 +26,7 @@ type openLink struct {
 
 // Help says what the link is.
 func (openCmd) Help() string {
-	return "The link lets in the first browser that opens it within 2 minutes, as the owner."
+	return "The link signs the first browser that opens it in as the owner. It works once and expires after 2 minutes."
 }
 
 // Run prints a new link: standard output only, for people.
@@ -46,7 +46,7 @@ type signOutCmd struct {
 
 // Help says what ends and what stays.
 func (signOutCmd) Help() string {
-	return "The cookies of all browsers and the links of parley open are good for nothing from then on, copied ones too, and open pages end. Tokens stay: change gateway.token where one is known to others."
+	return "All cookies and all links of parley open become invalid, and open pages end. Tokens stay valid: change gateway.token if others know it."
 }
 
 // Run signs every browser out.
@@ -56,7 +56,7 @@ func (c signOutCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, x, func(p *page, _ api.SignedOut) {
-		p.note("Every browser is signed out. parley open prints a new link.\n")
+		p.note("Signed all browsers out. parley open prints a new link.\n")
 	})
 }
 
@@ -66,7 +66,7 @@ type statusCmd struct {
 
 // Help shows examples.
 func (statusCmd) Help() string {
-	return "Exit code 0: the host answers, ready or not. For scripts that wait for it to be ready there are /readyz and the second example.\n\nExamples:\n\n  parley status\n  parley status --json | jq -e .ready"
+	return "Exit code 0: the host answers, ready or not. Scripts that wait until the host is ready use /readyz or the second example.\n\nExamples:\n\n  parley status\n  parley status --json | jq -e .ready"
 }
 
 func (c statusCmd) Run(e *env) error {
@@ -95,7 +95,7 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("%s\n", chatclient.OneLine(a.Line()))
 	}
 	for _, m := range s.Servers {
-		p.printf("%s, %d tools\n", chatclient.OneLine(fmt.Sprint(m)), m.Tools)
+		p.printf("%s, %s\n", chatclient.OneLine(fmt.Sprint(m)), counted(m.Tools, "tool"))
 		for _, note := range m.Notes() {
 			p.printf("%s\n", chatclient.OneLine(note))
 		}
@@ -107,13 +107,13 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("deliveries %s: %d\n", state, s.Deliveries[state])
 	}
 	if s.SetAside > 0 {
-		p.printf("messages set aside in a week: %d (parley skipped)\n", s.SetAside)
+		p.printf("messages in quarantine, last week: %d (parley skipped)\n", s.SetAside)
 	}
 	if len(s.Working) > 0 {
-		p.printf("at work: %d sessions (parley runs list --status running)\n", len(s.Working))
+		p.printf("working: %s (parley runs list --status running)\n", counted(len(s.Working), "session"))
 	}
 	if s.Waiting > 0 {
-		p.printf("waiting for their turn: %d sessions\n", s.Waiting)
+		p.printf("waiting: %s\n", counted(s.Waiting, "session"))
 	}
 	if s.Version != version {
 		p.painted(yellow, versions(s.Version))
@@ -161,7 +161,7 @@ func (c skippedCmd) Run(e *env) error {
 		for _, s := range list {
 			g.row(p.ago(s.Time), s.Address, s.ID, s.Reason)
 		}
-		g.print("Every update could be read.")
+		g.print("The host processed all updates.")
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // hangUp makes the host read its configuration again.
 func (p *process) hangUp() {
 	p.t.Helper()
-	const says = "the configuration was read again"
+	const says = "configuration reloaded"
 	n := strings.Count(p.log.String(), says)
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		p.t.Fatal(err)

@@ -191,8 +191,8 @@ func (x *reloads) last(ctx context.Context, r *run, p *process) {
 
 // What a host says of a file that it reads again.
 const (
-	saysRead    = "the configuration was read again"
-	saysRefused = "the configuration was not read again; the last good one stays in force"
+	saysRead    = "configuration reloaded"
+	saysRefused = "configuration not reloaded"
 )
 
 // read writes a configuration, has the host read it, and sees what it says of it, and that what is switched off is let go of. It is false when

@@ -40,11 +40,11 @@ func ParseEnv(path string, data []byte) (map[string]string, error) {
 		}
 		m := envLine.FindStringSubmatch(line)
 		if m == nil {
-			return nil, fmt.Errorf("%s:%d: want NAME=value", path, i+1) // the line may be a secret
+			return nil, fmt.Errorf("%s:%d: the line is not NAME=value", path, i+1) // the line may be a secret
 		}
 		v, ok := unquoted(m[2])
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: %s: its quotes do not end, or something follows them", path, i+1, m[1])
+			return nil, fmt.Errorf("%s:%d: %s: the value has no closing quote, or text follows the quote", path, i+1, m[1])
 		}
 		out[m[1]] = v
 	}

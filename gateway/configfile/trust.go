@@ -137,7 +137,7 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 	case (f.Config == "" || f.Config == list[i].Config) && (f.Env == "" || f.Env == list[i].Env):
 		return nil
 	default:
-		u.Why = "the folder is trusted, but what its config.yaml or its .env leads to is not"
+		u.Why = "the folder is trusted, but not the target of its config.yaml or .env link"
 	}
 	return u
 }
@@ -207,7 +207,7 @@ func identify(folder string) (f TrustedFolder, err error) {
 		return f, err
 	}
 	if !info.IsDir() {
-		return f, fmt.Errorf("%s is no folder", f.Path)
+		return f, fmt.Errorf("%s is not a folder", f.Path)
 	}
 	f.Inode, f.Born = inode(info), birthTime(f.Path)
 	return f, nil

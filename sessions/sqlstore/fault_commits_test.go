@@ -85,13 +85,13 @@ func TestFaultCommitsDamaged(t *testing.T) {
 		warned  string
 	}{
 		{"nothing", spoil(), "", ""},
-		{"the first place", spoil(0), "", "damaged in one of the places"},
-		{"the second", spoil(secondAt + len("sums ")), "", "damaged in one of the places"},
+		{"the first place", spoil(0), "", "one corrupt copy of the commit counter"},
+		{"the second", spoil(secondAt + len("sums ")), "", "one corrupt copy of the commit counter"},
 		{"the third", spoil(again), "", ""}, // a program that does not write it leaves the same
 		{"two places", spoil(0, again), "nobody can tell whether the newest ones are there", ""},
 		{"all places", spoil(0, secondAt+len("sums "), again), "nobody can tell whether the newest ones are there", ""},
-		{"emptied", func([]byte) []byte { return nil }, "", "nobody can tell"},
-		{"zeroed", func(b []byte) []byte { clear(b); return b }, "", "nobody can tell"},
+		{"emptied", func([]byte) []byte { return nil }, "", "cannot verify that the latest commits are present"},
+		{"zeroed", func(b []byte) []byte { clear(b); return b }, "", "cannot verify that the latest commits are present"},
 		{"of a program without the third", func(b []byte) []byte { return b[:thirdAt] }, "", ""},
 		{"of a program that counts in the first alone, with commits that are lost", func(b []byte) []byte { b[10] += 3; return b }, "commits are missing", ""},
 		{"of a program without the third, damaged", func(b []byte) []byte { return spoil(0)(b)[:thirdAt] }, "commits are missing", ""},
@@ -119,7 +119,7 @@ func TestFaultCommitsDamaged(t *testing.T) {
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if got := said.String(); strings.Contains(got, "number of the database's commits") != (want != "") || !strings.Contains(got, want) {
+				if got := said.String(); strings.Contains(got, "commit counter") != (want != "") || !strings.Contains(got, want) {
 					t.Errorf("start %d: %s", i, got)
 				}
 			}

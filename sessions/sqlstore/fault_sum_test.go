@@ -151,12 +151,12 @@ func TestSumsThatAreGone(t *testing.T) {
 		want  string
 	}{
 		{func(string) error { return nil }, ""},
-		{os.Remove, "are gone"},
+		{os.Remove, "checksums missing"},
 		{func(string) error { return nil }, ""},
-		{func(name string) error { return os.Truncate(name, 0) }, "are gone"},
-		{func(name string) error { return os.WriteFile(name, make([]byte, 2*sumsHeader), 0o600) }, "are not of what is there"},
+		{func(name string) error { return os.Truncate(name, 0) }, "checksums missing"},
+		{func(name string) error { return os.WriteFile(name, make([]byte, 2*sumsHeader), 0o600) }, "checksums do not match"},
 		{func(string) error { return nil }, ""},
-		{func(name string) error { return os.Remove(filepath.Join(filepath.Dir(name), CommitsFile)) }, "nobody can tell"},
+		{func(name string) error { return os.Remove(filepath.Join(filepath.Dir(name), CommitsFile)) }, "commit counter missing"},
 		{func(string) error { return nil }, ""},
 	} {
 		if err := x.spoil(filepath.Join(dir, SumsFile)); err != nil {

@@ -37,7 +37,7 @@ func TestLeftOutIsTold(t *testing.T) {
 			if notes := s.Notes(); len(notes) != 1 || !strings.Contains(notes[0], "MCP server x: the tool "+c.left+" is left out: ") {
 				t.Errorf("%s: notes %q", name, notes)
 			}
-			if !strings.Contains(r.log.String(), "left out") {
+			if !strings.Contains(r.log.String(), "skipped a") {
 				t.Errorf("%s: the log: %s", name, r.log)
 			}
 			r.stop()

@@ -100,7 +100,7 @@ func TestNamesOfOthers(t *testing.T) {
 		if got := strings.Join(r.names(false), " "); got != "git_hub_hub_create git_hub_own git_own" {
 			t.Errorf("tools: %s", got)
 		}
-		if !strings.Contains(r.log.String(), "its name is taken\" server=git tool=hub_create") {
+		if !strings.Contains(r.log.String(), "duplicate name\" server=git tool=hub_create") {
 			t.Errorf("the log: %s", r.log)
 		}
 		r.stop()

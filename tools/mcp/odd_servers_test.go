@@ -68,14 +68,14 @@ func TestOddLists(t *testing.T) {
 		asked int
 		log   string
 	}{
-		"a circle":    {func(int) string { return `{"tools":[` + tool(1) + `],"nextCursor":"a"}` }, 1, 2, "does not end"},
-		"ever new":    {func(n int) string { return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(1), n) }, 1, 4, "does not end"},
-		"empty pages": {func(n int) string { return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n) }, 0, 3, "does not end"},
+		"a circle":    {func(int) string { return `{"tools":[` + tool(1) + `],"nextCursor":"a"}` }, 1, 2, "tool list is too long"},
+		"ever new":    {func(n int) string { return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(1), n) }, 1, 4, "tool list is too long"},
+		"empty pages": {func(n int) string { return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n) }, 0, 3, "tool list is too long"},
 		"many pages": {func(n int) string {
 			return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%s"}`, tool(n), strings.Repeat("x", n%50))
 		}, 50, 50, ""},
-		"no end":   {func(n int) string { return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(n), n) }, mostPages, mostPages, "does not end"},
-		"an error": {func(n int) string { return map[int]string{1: `{"tools":[` + tool(1) + `],"nextCursor":"a"}`}[n] }, 1, 2, "does not give all pages"},
+		"no end":   {func(n int) string { return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(n), n) }, mostPages, mostPages, "tool list is too long"},
+		"an error": {func(n int) string { return map[int]string{1: `{"tools":[` + tool(1) + `],"nextCursor":"a"}`}[n] }, 1, 2, "cannot read all tools"},
 		"cursor: 5": {func(n int) string {
 			return map[int]string{1: `{"tools":[` + tool(1) + `],"nextCursor":5}`, 2: `{"tools":[` + tool(2) + `],"nextCursor":null}`}[n]
 		}, 2, 2, ""},
