@@ -18,18 +18,18 @@ type Config struct {
 
 // Defaults is agents.defaults.
 type Defaults struct {
-	Model          string     `yaml:"model" doc:"provider/model; empty = the best that was found at start."`
+	Model          string     `yaml:"model" doc:"provider/model; empty = the best model found at start."`
 	Fallbacks      []string   `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails."`
-	Thinking       string     `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much models think, where they can be told; empty = their default."`
-	Instructions   string     `yaml:"instructions" doc:"What the agents are told about themselves."`
+	Thinking       string     `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much models think, if they have that setting; empty = their default."`
+	Instructions   string     `yaml:"instructions" doc:"Instructions of the agents."`
 	TimeoutSeconds int        `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Longest turn, in seconds."`
-	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns at work at the same time, over all sessions."`
+	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns that run at the same time, over all sessions."`
 	MaxSteps       int        `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Model calls in one turn."`
-	HistoryLimit   int        `yaml:"historyLimit" default:"400" min:"2" max:"10000" doc:"Most messages of the transcript that a model is shown; older ones are summed up."`
+	HistoryLimit   int        `yaml:"historyLimit" default:"400" min:"2" max:"10000" doc:"Messages of the transcript that a model is shown at most; older ones are summed up."`
 	Compaction     Compaction `yaml:"compaction" doc:"Summing up the older part of a long session before the model's window is full."`
 	Budget         Budget     `yaml:"budget" doc:"What each agent may spend in a day, unless its entry says otherwise."`
-	Workspace      string     `yaml:"workspace" doc:"Folder in which each agent has one of its own, by its id: instructions, persona, files. Empty = workspace in the state folder."`
-	Timezone       string     `yaml:"timezone" doc:"IANA name of the time zone in which agents are told the time; empty = the host's."`
+	Workspace      string     `yaml:"workspace" doc:"Folder with a folder for each agent, named by its id: instructions, persona, files. Empty = workspace in the state folder."`
+	Timezone       string     `yaml:"timezone" doc:"IANA name of the agents' time zone; empty = the host's."`
 	Subagents      Subagents  `yaml:"subagents" doc:"Sub-agents."`
 	Sandbox        Sandbox    `yaml:"sandbox" doc:"Sandboxed sessions."`
 }
@@ -37,9 +37,9 @@ type Defaults struct {
 // Subagents is agents.defaults.subagents.
 type Subagents struct {
 	ArchiveAfterMinutes int    `yaml:"archiveAfterMinutes" default:"60" min:"0" max:"525600" doc:"A sub-agent's session is archived after this many minutes; 0 = never."`
-	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents at work at the same time."`
+	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents that run at the same time."`
 	MaxChildrenPerAgent int    `yaml:"maxChildrenPerAgent" default:"5" min:"1" max:"10000" doc:"Unfinished sub-agents of one session."`
-	MaxSpawnDepth       int    `yaml:"maxSpawnDepth" default:"1" min:"1" max:"5" doc:"1: sub-agents cannot spawn; more: sub-agents above that depth can, and have the results of theirs."`
+	MaxSpawnDepth       int    `yaml:"maxSpawnDepth" default:"1" min:"1" max:"5" doc:"1: sub-agents cannot spawn. More: sub-agents above that depth can, and get the results of theirs."`
 	Announce            string `yaml:"announce" enum:"direct,requester" default:"direct" doc:"direct: a sub-agent's result is posted into the chat that asked for it. requester: it goes to the session there, whose agent words the update."`
 	Model               string `yaml:"model" doc:"provider/model of sub-agents; empty = the agent's."`
 }
@@ -54,15 +54,15 @@ type Sandbox struct {
 type Entry struct {
 	ID           sessions.AgentID `yaml:"id" required:"true" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" doc:"Lower case letters, digits, - and _."`
 	Default      bool             `yaml:"default" doc:"Answers where no binding matches."`
-	Name         string           `yaml:"name" doc:"Display name; people in groups can call it by this name."`
+	Name         string           `yaml:"name" doc:"Display name; people in groups can call the agent by this name."`
 	Model        string           `yaml:"model" doc:"provider/model; empty = agents.defaults.model."`
 	Fallbacks    []string         `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails; empty = agents.defaults.fallbacks."`
 	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much the model thinks; empty = agents.defaults.thinking."`
-	Budget       *Budget          `yaml:"budget" doc:"What it may spend in a day; replaces agents.defaults.budget."`
+	Budget       *Budget          `yaml:"budget" doc:"Its daily budget; replaces agents.defaults.budget."`
 	Workspace    string           `yaml:"workspace" doc:"Its own folder; empty = below agents.defaults.workspace."`
-	Instructions string           `yaml:"instructions" doc:"What the agent is told about itself; empty = agents.defaults.instructions."`
+	Instructions string           `yaml:"instructions" doc:"Instructions of the agent; empty = agents.defaults.instructions."`
 	Subagents    EntrySubagents   `yaml:"subagents" doc:"Which agents it may spawn."`
-	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, inside what the section tools allows."`
+	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, within those that the section tools allows."`
 	GroupChat    GroupChat        `yaml:"groupChat" doc:"Behaviour in groups."`
 }
 
@@ -78,15 +78,15 @@ type GroupChat struct {
 
 // Compaction is agents.defaults.compaction.
 type Compaction struct {
-	Off   bool    `yaml:"off" default:"false" doc:"true: never by itself; older messages are then left out instead."`
-	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Part of the window that may be full before."`
+	Off   bool    `yaml:"off" default:"false" doc:"true: never automatically; older messages are left out instead."`
+	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Share of the window that may be full before that."`
 	Model string  `yaml:"model" doc:"provider/model that writes summaries; empty = the session's."`
 }
 
 // Budget says what may be spent in a day, the host's time zone; 0 = any amount.
 type Budget struct {
 	SessionTokens int     `yaml:"sessionTokens" min:"0" max:"1000000000000" doc:"Tokens of one session and the sub-agents below it, in and out."`
-	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Dollars of one session; counts where models.providers.*.models.* has prices."`
+	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Dollars of one session; counts if models.providers.*.models.* has prices."`
 	AgentTokens   int     `yaml:"agentTokens" min:"0" max:"1000000000000" doc:"Tokens of one agent."`
 	AgentCost     float64 `yaml:"agentCost" min:"0" max:"1000000" doc:"Dollars of one agent."`
 }
@@ -100,12 +100,12 @@ type Models struct {
 
 // ModelFacts is models.providers.*.models.*: what parley should know about a model.
 type ModelFacts struct {
-	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that it takes, prompt and answer; 0 = the provider's contextWindow, else what the server or the catalogue says."`
-	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt. Without input and output: what the server or the catalogue says."`
+	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Window in tokens, prompt and answer; 0 = the provider's contextWindow, else that of the server or the catalogue."`
+	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt. Without input and output: prices of the server or the catalogue."`
 	Output        float64 `yaml:"output" min:"0" max:"100000" doc:"Dollars for a million tokens of answer."`
-	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that were cached; 0 = like input."`
-	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that are put into the cache; 0 = like input."`
-	NoImages      bool    `yaml:"noImages" default:"false" doc:"It cannot look at pictures."`
+	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars for a million cached tokens of prompt; 0 = like input."`
+	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that enter the cache; 0 = like input."`
+	NoImages      bool    `yaml:"noImages" default:"false" doc:"true: the model cannot look at pictures."`
 
 	ModelSettings `yaml:",inline"`
 
@@ -129,17 +129,17 @@ type ModelSettings struct {
 	Query       map[string]string          `yaml:"query" doc:"Query parameters of each request, for example api-version."`
 	Body        map[string]any             `yaml:"body" doc:"Further fields of each request, sent as they are: chat_template_kwargs, provider, thinking, …"`
 	Temperature *float64                   `yaml:"temperature" min:"0" max:"2" doc:"Randomness of answers; without it the provider's default."`
-	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Part of the likely words that answers are made of; without it the provider's default."`
-	Tools       string                     `yaml:"tools" enum:"on,off" doc:"off: the model is offered no tools. on: it takes them, whatever was found out."`
-	Images      string                     `yaml:"images" enum:"on,off" doc:"off: pictures are replaced by a line of text, like noImages. on: it looks at them, whatever was found out."`
-	Stream      string                     `yaml:"stream" enum:"on,off" doc:"off: answers are asked for in one piece. on: piece by piece, whatever was found out."`
-	System      string                     `yaml:"system" enum:"on,off" doc:"off: instructions are put in front of the first message instead of into a system message. on: into a system message, whatever was found out."`
+	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Share of the likely words that answers use; without it the provider's default."`
+	Tools       string                     `yaml:"tools" enum:"on,off" doc:"off: parley offers the model no tools. on: it always does, in spite of lessons."`
+	Images      string                     `yaml:"images" enum:"on,off" doc:"off: a line of text replaces pictures, like noImages. on: the model gets them, in spite of lessons."`
+	Stream      string                     `yaml:"stream" enum:"on,off" doc:"off: parley asks for answers in one piece. on: piece by piece, in spite of lessons."`
+	System      string                     `yaml:"system" enum:"on,off" doc:"off: instructions come in front of the first message, not in a system message. on: in a system message, in spite of lessons."`
 	Reasoning   Reasoning                  `yaml:"reasoning" doc:"How the model thinks."`
 }
 
 // Reasoning is models.providers.*.reasoning and models.providers.*.models.*.reasoning.
 type Reasoning struct {
-	Levels   []string `yaml:"levels" doc:"Efforts that the model takes, as the provider names them, lowest first: none, low, high. Thinking levels are mapped to the nearest, off only to none or minimal; [] = it cannot be told."`
+	Levels   []string `yaml:"levels" doc:"Efforts that the model accepts, as the provider names them, lowest first: none, low, high. Thinking levels are mapped to the nearest, off only to none or minimal; [] = parley sends none."`
 	SendBack string   `yaml:"sendBack" enum:"on,off" doc:"on: the reasoning of earlier steps is always sent back; off: never; empty: as the provider wants it."`
 }
 
@@ -151,11 +151,11 @@ func (f ModelFacts) Priced() bool {
 // Provider is one model provider.
 type Provider struct {
 	API            string                `yaml:"api" enum:"openai,openai-completions,openai-responses,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), openai-completions, openai-responses, anthropic, or offline (built in)."`
-	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address. A query, as in ?api-version=…, is sent with each request."`
+	BaseURL        string                `yaml:"baseUrl" doc:"Its address; empty = the provider's own. A query, as in ?api-version=…, is sent with each request."`
 	APIKey         channels.Secret       `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
 	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
-	ContextWindow  int                   `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that its models take, prompt and answer; 0 = what the server says, else what the catalogue says, else 128000."`
-	Models         map[string]ModelFacts `yaml:"models" doc:"What differs by model: window, prices, settings."`
+	ContextWindow  int                   `yaml:"contextWindow" min:"0" max:"100000000" doc:"Window of its models in tokens, prompt and answer; 0 = that of the server, else of the catalogue, else 128000."`
+	Models         map[string]ModelFacts `yaml:"models" doc:"Settings by model: window, prices and others."`
 	ConnectTimeout Seconds               `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
 	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
 	Idle           Seconds               `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`

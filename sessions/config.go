@@ -10,10 +10,10 @@ type Config struct {
 	Scope         Scope               `yaml:"scope" enum:"per-sender,global" default:"per-sender" doc:"per-sender: chats have sessions of their own. global: everything is one session. Changing it needs a restart."`
 	DMScope       DMScope             `yaml:"dmScope" enum:"owner-main,main,per-peer,per-channel-peer,per-account-channel-peer" default:"owner-main" doc:"Which direct chats share a session. owner-main: the owners' direct chats share the main session, everybody else has one of their own."`
 	IdentityLinks map[string][]string `yaml:"identityLinks" doc:"One person's ids on several channels: name: [telegram:1001, discord:77]."`
-	SendPolicy    policy.SendPolicy   `yaml:"sendPolicy" doc:"What may leave, decided at delivery."`
+	SendPolicy    policy.SendPolicy   `yaml:"sendPolicy" doc:"Rules about outgoing messages, applied at delivery."`
 	AgentToAgent  AgentToAgent        `yaml:"agentToAgent" doc:"Limits for messages between sessions."`
 
-	Reset          ResetRule                   `yaml:"reset" doc:"When a session starts over by itself. Its settings stay, and the old transcript stays readable."`
+	Reset          ResetRule                   `yaml:"reset" doc:"When a session starts over automatically. Its settings stay, and the old transcript stays readable."`
 	ResetByType    map[string]ResetRule        `yaml:"resetByType" doc:"The same by kind of chat: direct, group, thread; replaces reset there."`
 	ResetByChannel map[channels.Kind]ResetRule `yaml:"resetByChannel" doc:"The same by channel; replaces both."`
 }
@@ -27,17 +27,17 @@ type ResetRule struct {
 
 // MessagesConfig is the section `messages`.
 type MessagesConfig struct {
-	Queue               QueueConfig   `yaml:"queue" doc:"What happens to messages that come while the agent is at work."`
+	Queue               QueueConfig   `yaml:"queue" doc:"Messages that arrive while the agent is busy."`
 	GroupChat           GroupMessages `yaml:"groupChat" doc:"Groups."`
-	AckReaction         string        `yaml:"ackReaction" doc:"Emoji that shows that a message was taken, for example 👀; empty = none."`
+	AckReaction         string        `yaml:"ackReaction" doc:"Emoji that shows that a message was accepted, for example 👀; empty = none."`
 	AckReactionScope    string        `yaml:"ackReactionScope" enum:"group-mentions,group-all,direct,all" default:"group-mentions" doc:"Which messages get it: groups where a mention is needed, all groups, direct chats, all."`
-	StopWords           StopWords     `yaml:"stopWords" doc:"What means /stop while something is at work: a message that is nothing but one of these words. Punctuation, emoji and letter case do not count."`
-	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"Take the reaction away when the answer is there."`
+	StopWords           StopWords     `yaml:"stopWords" doc:"Words that mean /stop while work is running, as a message of their own. Punctuation, emoji and letter case do not count."`
+	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"Remove the reaction when the answer is there."`
 }
 
 // StopWords is messages.stopWords.
 type StopWords struct {
-	Languages []string `yaml:"languages" doc:"Whose usual words count: de, en, es, fr, it, ja, ko, pt, ru, zh. Without this all of them, with an empty list none."`
+	Languages []string `yaml:"languages" doc:"Languages whose usual words count: de, en, es, fr, it, ja, ko, pt, ru, zh. Without this all of them, with an empty list none."`
 	Words     []string `yaml:"words" doc:"More words."`
 }
 
@@ -52,15 +52,15 @@ const (
 // QueueConfig is messages.queue.
 type QueueConfig struct {
 	Queue     `yaml:",inline"`
-	ByChannel map[channels.Kind]Queue `yaml:"byChannel" doc:"The same by channel; what is empty is inherited."`
+	ByChannel map[channels.Kind]Queue `yaml:"byChannel" doc:"The same by channel; empty keys are inherited."`
 }
 
 // Queue says what happens to messages while a turn is running. Empty fields inherit.
 type Queue struct {
-	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all that wait (default). followup: one turn each. steer: the turn at work takes them up at its next step. interrupt: the turn at work ends, the newest begins."`
-	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn begins, in milliseconds; default 1000."`
+	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all that wait (default). followup: one turn each. steer: they enter the running turn at its next step. interrupt: the running turn ends, a new one begins."`
+	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time in milliseconds before a collected turn begins; default 1000."`
 	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Messages of a chat that wait in a session; default 20."`
-	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Above the cap. summarize: older ones are cut to a line each (default). old: the oldest is dropped. new: the newest is refused. Of both the chat is told once, until the next turn."`
+	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Above the cap. summarize: older ones are cut to a line each (default). old: the oldest is dropped. new: the newest is refused. The chat is told once of a dropped or refused message, until the next turn."`
 }
 
 // QueueMode is messages.queue.mode.
@@ -89,8 +89,8 @@ const (
 
 // GroupMessages is messages.groupChat.
 type GroupMessages struct {
-	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention of any agent that has none of its own; without them the agent's name does."`
-	HistoryLimit    *int     `yaml:"historyLimit" min:"0" max:"1000" doc:"Unmentioned messages of a group that the next turn there is shown; 0 = none; default 50."`
+	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention of an agent without its own; without them the agent's name does."`
+	HistoryLimit    *int     `yaml:"historyLimit" min:"0" max:"1000" doc:"Messages of a group without a mention that the next turn there is shown; 0 = none; default 50."`
 	MaxBotTurns     int      `yaml:"maxBotTurns" default:"4" min:"0" max:"1000" doc:"Turns in a row that other bots cause, without a person between them; 0 = none."`
 }
 
@@ -114,7 +114,7 @@ const (
 // AgentToAgent bounds messages between sessions.
 type AgentToAgent struct {
 	MaxPingPongTurns int  `yaml:"maxPingPongTurns" default:"5" min:"0" max:"5" doc:"Reply-back turns after a sessions_send, 0 to 5."`
-	FollowUp         bool `yaml:"followUp" default:"true" doc:"Whether the agent that asked tells its chat of a reply or a failure that came after its sessions_send had answered without one."`
+	FollowUp         bool `yaml:"followUp" default:"true" doc:"Whether the asking agent tells its chat of a reply or failure that came after sessions_send had answered without one."`
 	MaxHops          int  `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Messages in a chain of sends: A → B → C is two."`
 	MaxPerMinute     int  `yaml:"maxPerMinute" default:"20" min:"1" max:"10000" doc:"Sends from one session to another in a minute."`
 	MaxTurnsPerHour  int  `yaml:"maxTurnsPerHour" default:"120" min:"1" max:"100000" doc:"Turns of one session that other agents cause within an hour."`

@@ -17,7 +17,7 @@ type Config struct {
 	BySender   map[Sender]Rights            `yaml:"bySender" doc:"Tools by who asked: owner, other. A turn that answers several people has what all of them have."`
 	Sandbox    SandboxTools                 `yaml:"sandbox" doc:"Sandboxed sessions (agents.defaults.sandbox)."`
 
-	TimeoutSeconds int   `yaml:"timeoutSeconds" default:"120" min:"1" max:"3600" doc:"Longest call of a tool that does not wait by itself, in seconds."`
+	TimeoutSeconds int   `yaml:"timeoutSeconds" default:"120" min:"1" max:"3600" doc:"Longest call in seconds of a tool without a wait of its own."`
 	Fetch          Fetch `yaml:"fetch" doc:"The tool fetch."`
 	Files          Files `yaml:"files" doc:"The tool files."`
 
@@ -44,14 +44,14 @@ type Fetch struct {
 	AllowPrivate   bool     `yaml:"allowPrivate" default:"false" doc:"true: addresses of this machine and of private networks may be fetched as well."`
 	AllowHosts     []string `yaml:"allowHosts" doc:"Only these hosts; * matches any part. Empty = all that are public."`
 	DenyHosts      []string `yaml:"denyHosts" doc:"Never these hosts."`
-	MaxBytes       int      `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Most that is read of an answer, in bytes."`
+	MaxBytes       int      `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Bytes of an answer that are read at most."`
 	TimeoutSeconds int      `yaml:"timeoutSeconds" default:"30" min:"1" max:"600" doc:"Longest fetch, in seconds."`
 }
 
 // Files is tools.files.
 type Files struct {
 	MaxBytes      int         `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
-	Others        OthersFiles `yaml:"others" enum:"own,all" default:"own" doc:"Files of turns that answer others than owners: own = in a folder of the session alone, all = the whole workspace."`
+	Others        OthersFiles `yaml:"others" enum:"own,all" default:"own" doc:"Files of turns that answer people other than owners. own: a folder of the session alone. all: the whole workspace."`
 	MaxTotalBytes int         `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"All files of one workspace together, in bytes."`
 }
 
@@ -66,7 +66,7 @@ const (
 
 // Attachments is tools.attachments.
 type Attachments struct {
-	MaxBytes int `yaml:"maxBytes" default:"20971520" min:"1024" max:"104857600" doc:"Largest file of a message that is fetched for an agent, in bytes."`
+	MaxBytes int `yaml:"maxBytes" default:"20971520" min:"1024" max:"104857600" doc:"Largest file of a message that the host fetches for an agent, in bytes."`
 }
 
 // MCP is tools.mcp.
@@ -109,13 +109,13 @@ const (
 
 // AgentToAgent is tools.agentToAgent (contract V2).
 type AgentToAgent struct {
-	Enabled bool     `yaml:"enabled" default:"false" doc:"Whether sessions of other agents can be reached at all."`
+	Enabled bool     `yaml:"enabled" default:"false" doc:"true: agents can reach sessions of other agents."`
 	Allow   []string `yaml:"allow" doc:"Agent id patterns; both sides must match one. Empty = all."`
 }
 
 // Subagents is tools.subagents.
 type Subagents struct {
-	Tools Rights `yaml:"tools" doc:"Tools of sub-agents; a session tool that allow names is given back to them."`
+	Tools Rights `yaml:"tools" doc:"Tools of sub-agents; a session tool in allow is given back to them."`
 }
 
 // Rights is a pair of lists.

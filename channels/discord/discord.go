@@ -35,7 +35,7 @@ const (
 type Config struct {
 	Token   channels.Secret `yaml:"token" json:"token" required:"true" doc:"The bot's token, from the page Bot of the application at https://discord.com/developers/applications."`
 	APIURL  string          `yaml:"apiUrl" json:"apiUrl" default:"https://discord.com/api" doc:"Base URL of the API, of Discord itself or of a server that speaks its protocol. The API version is added unless the URL ends with one, as in /api/v9."`
-	Members bool            `yaml:"members" json:"members" doc:"Ask for the Server Members intent, to learn who joins and leaves a server. It has to be switched on for the bot at https://discord.com/developers/applications, page Bot."`
+	Members bool            `yaml:"members" json:"members" doc:"Ask for the Server Members intent, to learn who joins and leaves a server. Switch it on for the bot at https://discord.com/developers/applications, page Bot."`
 }
 
 // Deps are what the adapter needs from the host.
