@@ -19,7 +19,7 @@ import (
 
 // unrevised are the pages whose sentences still have old words or long lines. A page leaves the list when it has been rewritten.
 var unrevised = []string{
-	"docs/cli.md", "docs/config.md",
+	"docs/cli.md",
 	"docs/conformance.md", "docs/operations.md",
 }
 
@@ -66,11 +66,13 @@ func TestDocsStyle(t *testing.T) {
 			continue
 		}
 		var findings []string
-		for n, line := range docLines(t, path) {
+		lines := docLines(t, path)
+		generated := strings.HasPrefix(lines[1], "<!-- Generated")
+		for n, line := range lines {
 			for _, word := range oldWords.FindAllString(docCode.ReplaceAllString(line, ""), -1) {
 				findings = append(findings, path+":"+strconv.Itoa(n)+": "+word)
 			}
-			if len([]rune(line)) > maxDocLine && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.Contains(line, "://") {
+			if len([]rune(line)) > maxDocLine && !generated && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.Contains(line, "://") {
 				findings = append(findings, path+":"+strconv.Itoa(n)+": the line is longer than "+strconv.Itoa(maxDocLine)+" characters")
 			}
 		}

@@ -110,7 +110,7 @@ type Account struct {
 
 // common is what every channel kind understands besides its adapter's own fields.
 type common struct {
-	Enabled        bool `yaml:"enabled" default:"true" doc:"false: nothing is connected. The rest of the section may then be incomplete."`
+	Enabled        bool `yaml:"enabled" default:"true" doc:"false: do not connect this account; required keys may then be missing."`
 	policy.Access  `yaml:",inline"`
 	Pacing         channels.Pacing    `yaml:"pacing" doc:"How fast messages are sent; 0 = off."`
 	Streaming      channels.Streaming `yaml:"streaming" doc:"Whether answers are shown while they are being written."`

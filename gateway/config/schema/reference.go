@@ -14,14 +14,14 @@ import (
 const preface = `<!-- Generated from the structs in the source: go test ./cmd/parley -run Generated -update -->
 # Configuration
 
-parley runs without a configuration file. With one, it reads the first that there is of: ` + "`--config`, `$PARLEY_CONFIG`, `./config.yaml` in a trusted folder, `~/.config/parley/config.yaml`" + `.
-[config.example.yaml](../config.example.yaml) is a file to start from; [config.schema.json](config.schema.json) lets editors complete and check it.
-` + "`parley check`" + ` reads a file and lists everything that is wrong with it.
+parley runs without a configuration file. With one, it reads the first of these that exists: ` + "`--config`, `$PARLEY_CONFIG`, `./config.yaml` in a trusted folder, `~/.config/parley/config.yaml`" + `.
+Start from [config.example.yaml](../config.example.yaml). With [config.schema.json](config.schema.json) editors complete and check the file.
+` + "`parley check`" + ` reads a file and lists all of its problems.
 
-- The file is strict: unknown keys, wrong types and values out of range are errors, and all of them are listed at once with file, line and key. A key without a value counts as not written.
-- ` + "`${NAME}`" + ` in a value is taken from the environment, ` + "`${NAME:-default}`" + ` too, with a default for when the variable is unset or empty; ` + "`$${`" + ` is a plain ` + "`${`" + `. What a variable contains is never read as YAML. A variable that is unset is an error, except in ` + "`gateway.token`" + ` and in what is disabled.
-- Ids may be written as numbers or as text. A text that YAML would take for something else goes in quotes: ` + "`\"*\"`, `\"@name\"`" + `.
-- On SIGHUP parley reads the file again. A good one is applied at once, except for the keys whose line says that they need a restart. With a bad one parley goes on as before and says what is wrong.
+- The file is strict: unknown keys, wrong types and values out of range are errors. parley lists all of them at once with file, line and key. A key without a value counts as missing.
+- ` + "`${NAME}`" + ` in a value is a variable of the environment, ` + "`${NAME:-default}`" + ` the same with a default for an unset or empty variable; ` + "`$${`" + ` is a plain ` + "`${`" + `. The contents of a variable are never read as YAML. An unset variable is an error, except in ` + "`gateway.token`" + ` and in disabled sections.
+- Ids may be numbers or texts. Quote a text that has a meaning of its own in YAML: ` + "`\"*\"`, `\"@name\"`" + `.
+- On SIGHUP parley reads the file again. It applies a valid file at once, except for keys whose line says that they need a restart. With an invalid one parley keeps the last good one and lists the problems.
 - One file, one document, at most 1 MiB.
 `
 

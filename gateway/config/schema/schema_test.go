@@ -161,7 +161,7 @@ func TestSchemaRefusesWhatCannotBeConfigured(t *testing.T) {
 func TestRightsOfSubagentsAreDescribedOnce(t *testing.T) {
 	t.Parallel()
 	b, err := JSON(table())
-	if n := strings.Count(string(b)+string(Reference(table())), "given back"); err != nil || n != 1 {
+	if n := strings.Count(string(b)+string(Reference(table())), "a session tool only if allow names it"); err != nil || n != 1 {
 		t.Errorf("said %d times (%v)", n, err)
 	}
 }
