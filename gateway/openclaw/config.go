@@ -27,7 +27,11 @@ func (x *reader) settle(table config.Table, getenv func(string) string) (found b
 	}
 	c := &conversion{reader: x, out: map[string]any{}, models: readModels(src.Tree), getenv: src.Getenv}
 	c.all(src.Tree)
-	return true, c.finish(table)
+	if err := c.finish(table); err != nil {
+		return true, err
+	}
+	maps.Copy(x.Secrets, src.Secrets(references(x.Config)))
+	return true, nil
 }
 
 // conversion is one configuration under way.
