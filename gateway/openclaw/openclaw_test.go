@@ -258,10 +258,11 @@ func TestReport(t *testing.T) {
 	has(r.Report.Left, "models.providers.house.models.small.compat.supportsStore", "finds out")
 	has(r.Report.Different, "1 summaries", "messages")
 	has(r.Report.Different, "1 tool calls without", "")
+	has(r.Report.NeedsYou, "job Morning brief", `parley cron add '--name=Morning brief' '--cron=0 7 * * 1-5' --zone=Europe/Berlin --agent=helper-two --to=telegram/default/direct/1001 -- 'Say what'\''s new.'`)
 	for what, why := range map[string]string{
 		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "token of its own", "tools.exec": "other tools", "channels.discord.groups.general": "does not take it",
 		"session agent:main:acp:y": "ACP", "session telegram:slash:77": "slash", "session unknown": "nobody", "session global": "not global", "session broken row": "cannot be read", "session agent:main:something": "no key",
-		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "cron/jobs.json": "cron add", "model lonely-model": "no provider",
+		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "model lonely-model": "no provider",
 		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
 		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.mode": "", "messages.queue.byChannel": "",
 	} {

@@ -317,7 +317,6 @@ func titleOf(texts ...string) string {
 // rest names what else is in the folder.
 func (x *reader) rest() {
 	for name, why := range map[string]string{
-		"cron/jobs.json":         "make the jobs anew: parley cron add",
 		"hooks":                  "set hooks up anew (docs/automation.md)",
 		"skills":                 "there are no skills; tools come from MCP servers (docs/mcp.md)",
 		"credentials/oauth.json": "set the key of each model provider in the environment, or under models.providers",

@@ -157,6 +157,7 @@ func (j *Job) schedule(v map[string]any) error {
 		if len(fields) != 5 {
 			return fmt.Errorf("%q does not have five fields", expr)
 		}
+		fields[4] = sundays(fields[4])
 		j.Cron, j.Zone = strings.Join(fields, " "), text(v["tz"])
 		if _, err := time.LoadLocation(j.Zone); err != nil {
 			return fmt.Errorf("%q is not a time zone", j.Zone)
@@ -165,6 +166,22 @@ func (j *Job) schedule(v map[string]any) error {
 		return fmt.Errorf("it has no schedule")
 	}
 	return nil
+}
+
+// sundays writes the weekday 7, which OpenClaw takes for Sunday, as 0.
+func sundays(field string) string {
+	days := strings.Split(field, ",")
+	for i, d := range days {
+		switch from, isRange := strings.CutSuffix(d, "-7"); {
+		case d == "7":
+			days[i] = "0"
+		case d == "1-7" || d == "0-7":
+			days[i] = "*"
+		case isRange:
+			days[i] = from + "-6,0"
+		}
+	}
+	return strings.Join(days, ",")
 }
 
 // target reads where the answer goes. Older versions have it in the payload.

@@ -340,6 +340,10 @@ func (s *Source) oldAgents(tree map[string]any) {
 		s.folder.Report.Carry("identity → agents."+id+".identity", "")
 	}
 	agents = object(tree["agents"])
+	list, _ := agents["list"].([]any)
+	for _, a := range slices.Concat(list, slices.Collect(maps.Values(object(agents["entries"])))) {
+		delete(object(a), "instructions") // OpenClaw has no such key; instruct writes it
+	}
 	if entries := object(agents["entries"]); entries != nil {
 		if agents["list"] != nil {
 			delete(agents, "list")
@@ -402,5 +406,24 @@ func (s *Source) oldMatches(tree map[string]any) {
 				delete(match, m[0])
 			}
 		}
+	}
+}
+
+// Models returns a function that gives the full name of a model, provider/model, "" if no provider is known.
+func Models(tree map[string]any) func(ref string) string {
+	short := map[string]string{}
+	for full, m := range object(object(object(tree["agents"])["defaults"])["models"]) {
+		if a := text(object(m)["alias"]); a != "" {
+			short[strings.ToLower(a)] = full
+		}
+	}
+	return func(ref string) string {
+		if full, ok := short[strings.ToLower(ref)]; ok {
+			ref = full
+		}
+		if !strings.Contains(ref, "/") {
+			return ""
+		}
+		return ref
 	}
 }

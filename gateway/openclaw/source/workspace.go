@@ -56,6 +56,22 @@ func (s *Source) workspaces() {
 			}
 		}
 	}
+	for _, w := range s.Workspaces {
+		s.instruct(w)
+	}
+}
+
+// instruct writes the persona of a workspace as instructions of its agent, a key that OpenClaw does not have.
+func (s *Source) instruct(w Workspace) {
+	if s.Tree == nil || w.Instructions == "" {
+		return
+	}
+	agents := section(s.Tree, "agents")
+	entry := object(object(agents["entries"])[w.Agent])
+	if entry == nil {
+		entry = agentIn(agents, w.Agent)
+	}
+	entry["instructions"] = literal(w.Instructions)
 }
 
 // workspace reads a folder; false if there is none.
