@@ -16,6 +16,10 @@ import (
 // source: openclaw/openclaw docs/concepts/agent-workspace.md; NousResearch/hermes-agent#7847
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
+	var long strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&long, "long words %d. ", i)
+	}
 	s, r := load(t, map[string]string{
 		"openclaw.json":       `{agents: {defaults: {workspace: "~/.openclaw/workspace"}, list: [{id: "main"}, {id: "b", workspace: "~/.openclaw/mine"}, {id: "c"}, {id: "d", workspace: "/srv/elsewhere"}, {id: "e", workspace: "~/.openclaw/../x"}]}}`,
 		"workspace/AGENTS.md": "x", "workspace/TOOLS.md": "x", "workspace/MEMORY.md": "One fact.\n\nAnother fact.\n\n## Garden\nBeans grow.\n\n## Empty\n", "workspace/memory/2026-01-02.md": "- planted beans",
