@@ -39,6 +39,9 @@ func (s *Source) Variable(name string) Variable {
 			return Variable{Value: channels.NewSecret(v), Origin: from.origin, Ours: true}
 		}
 	}
+	if name == "OPENCLAW_STATE_DIR" || name == "CLAWDBOT_STATE_DIR" {
+		return Variable{Value: channels.NewSecret(absolute(s.folder.Root.Name())), Origin: "the state folder"}
+	}
 	if other, ok := aliases[name]; ok {
 		return s.Variable(other)
 	}
