@@ -115,7 +115,7 @@ func (s *Source) variables(tree map[string]any) {
 			_, twice := s.block[name]
 			_, writable := configfile.EnvLine(name, channels.NewSecret(value))
 			switch what := join(at, name); {
-			case at == "env" && name == "vars", twice:
+			case at == "env" && name == "vars", twice, value == "${"+name+"}":
 			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !writable || strings.Contains(value, "${"):
 				s.folder.Report.Leave(what, "put the variables into the file "+configfile.EnvName+" beside the configuration")
 			default:
