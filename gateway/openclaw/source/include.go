@@ -98,11 +98,14 @@ func (s *Source) includeFile(name, file string, chain []string, place string) (a
 // incomplete reports a part of the configuration that is unknown. It may have held a restriction, so all accounts are switched off.
 func (s *Source) incomplete(place, name string, err error) {
 	s.broken = true
-	s.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account is switched off (enabled: false): %v", err))
+	s.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account and the hooks are switched off (enabled: false): %v", err))
 }
 
-// switchOff disables every channel and account.
+// switchOff disables every channel and account, and the hooks.
 func switchOff(tree map[string]any) {
+	if hooks := object(tree["hooks"]); hooks != nil {
+		hooks["enabled"] = false
+	}
 	for _, c := range object(tree["channels"]) {
 		if section := object(c); section != nil {
 			section["enabled"] = false

@@ -128,8 +128,8 @@ func (s *Source) variables(tree map[string]any) {
 	s.storedKeys(tree)
 }
 
-// KeyVariable returns the name of the variable that holds the key of a model provider.
-func KeyVariable(provider string) string {
+// keyVariable returns the name of the variable that holds the key of a model provider.
+func keyVariable(provider string) string {
 	if provider = strings.ToLower(provider); provider == "google" {
 		return "GEMINI_API_KEY"
 	}
@@ -245,7 +245,7 @@ func (s *Source) takeKeys(what string, stored []byte, tree map[string]any) {
 		if p.Provider == "" {
 			p.Provider, _, _ = strings.Cut(name, ":")
 		}
-		variable := KeyVariable(p.Provider)
+		variable := keyVariable(p.Provider)
 		if kind := p.Type + p.Mode; kind != "api_key" && kind != "" {
 			s.folder.Report.Leave(what+": "+name, "it is an account of a subscription: set an API key in "+variable)
 			continue
@@ -285,7 +285,7 @@ func (s *Source) substitute(text string, secret bool) string {
 			continue
 		}
 		value := ""
-		if name := ref[2 : len(ref)-1]; !secret && !secretName.MatchString(name) {
+		if name := ref[2 : len(ref)-1]; !secret && !secretVariable.MatchString(name) {
 			value = s.Getenv(name)
 		}
 		if value == "" || strings.HasSuffix(value, "$") { // a $ would turn a reference behind it into a text
