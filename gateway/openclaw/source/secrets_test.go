@@ -52,6 +52,7 @@ func TestSecrets(t *testing.T) {
 		`{channels: {telegram: {enabled: false}}}`:                                                                     {none, none},
 		`{channels: {telegram: {accounts: {b: {}}}}}`:                                                                  {none, none},
 		`{mcp: {servers: {gh: {command: "x", env: {GITHUB_TOKEN: "made-up-secret", HOME: "/h"}}}}}`:                    {"GITHUB_TOKEN", known},
+		`{mcp: {servers: {gh: {command: "x", env: {MY_KEY_ID: "made-up-secret", LANG: "C"}}}}}`:                        {"MY_KEY_ID", known},
 		`{mcp: {servers: {gh: {command: "x", env: {GITHUB_TOKEN: "${GITHUB_TOKEN}"}}}}}`:                               {"GITHUB_TOKEN", asked},
 		`{mcp: {servers: {far: {url: "https://x.example", headers: {Authorization: "Bearer made-up-secret"}}}}}`:       {"FAR_AUTHORIZATION", "Bearer " + known},
 		`{mcp: {servers: {gh: {command: "x", args: ["--api-key", "made-up-secret", "-v"]}}}}`:                          {"GH_ARGS", known},
