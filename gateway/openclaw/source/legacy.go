@@ -129,7 +129,22 @@ func (s *Source) relocate(tree map[string]any, m move) {
 		default:
 			fillMissing(object(have), object(v))
 		}
+		prune(tree, place[:len(place)-1], from)
 		s.folder.Report.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
+	}
+}
+
+// prune removes objects that moving a key emptied. Entries by name stay: that they are listed says something.
+func prune(tree map[string]any, place, from []string) {
+	for n := len(place); n > 0 && from[n-1] != "*"; n-- {
+		at := tree
+		for _, k := range place[:n-1] {
+			at = object(at[k])
+		}
+		if m := object(at[place[n-1]]); m == nil || len(m) > 0 || n == 2 && place[0] == "channels" {
+			return
+		}
+		delete(at, place[n-1])
 	}
 }
 

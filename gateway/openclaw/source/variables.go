@@ -83,7 +83,7 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 	}
 	var unused []string
 	for name := range s.file {
-		if _, ok := out[name]; !ok && !slices.Contains(references, name) {
+		if _, ok := out[name]; !ok && !slices.Contains(references, name) && !s.used[name] {
 			unused = append(unused, name)
 		}
 	}
@@ -292,6 +292,7 @@ func (s *Source) substitute(text string, secret bool) string {
 			b.WriteString(ref)
 			continue
 		}
+		s.used[ref[2:len(ref)-1]] = true
 		b.WriteString(literal(value))
 	}
 }
