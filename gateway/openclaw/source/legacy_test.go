@@ -52,7 +52,7 @@ func TestOldLayouts(t *testing.T) {
 		`{channels: {telegram: {botToken: "${T}", streaming: {mode: "off"}, streamMode: "block"}}}`:                                                                    `{channels: {telegram: {botToken: "${T}", streaming: {mode: "off"}}}}`,
 		`{session: {idleMinutes: 60, resetByType: {dm: {mode: "idle"}}, threadBindings: {ttlHours: 2}}}`:                                                               `{session: {reset: {mode: "idle", idleMinutes: 60}, resetByType: {direct: {mode: "idle"}}, threadBindings: {idleHours: 2}}}`,
 		`{session: {idleMinutes: 60, reset: {mode: "daily"}}}`:                                                                                                         `{session: {reset: {mode: "daily", idleMinutes: 60}}}`,
-		`{heartbeat: {every: "1h"}}`:                  `{agents: {defaults: {heartbeat: {every: "1h"}}}}`,
+		`{heartbeat: {every: "1h"}}`:                  `{agents: {defaults: {}}}`, // heartbeats became jobs
 		`{models: {providers: {a: {api: "openai"}}}}`: `{models: {providers: {a: {api: "openai-completions"}}}}`,
 		`{mcp: {servers: {a: {command: "x", type: "stdio", disabled: true, connect_timeout: 5, working_directory: "/w"}, b: {url: "u", type: "http"}, c: {url: "u", type: "sse", transport: "streamable-http"}}}}`: `{mcp: {servers: {a: {command: "x", enabled: false, connectionTimeoutMs: 5, workingDirectory: "/w"},
 			b: {url: "u", transport: "streamable-http"}, c: {url: "u", transport: "streamable-http"}}}}`,

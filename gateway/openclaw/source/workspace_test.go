@@ -61,7 +61,10 @@ func TestHeartbeat(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[string]time.Duration{`{}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {every: "2h"}}}}`: 2 * time.Hour, `{agents: {defaults: {heartbeat: {every: "45"}}}}`: 45 * time.Minute,
 		`{agents: {defaults: {heartbeat: {every: "0m"}}}}`: 0, `{agents: {defaults: {heartbeat: {every: "2h"}}, list: [{id: "main", heartbeat: {every: "1d", target: "none"}}]}}`: 24 * time.Hour, `{heartbeat: {every: "5s"}}`: time.Minute} {
-		s, _ := load(t, map[string]string{"openclaw.json": config, "workspace/HEARTBEAT.md": "Look at the mail."}, nil, nil)
+		s, r := load(t, map[string]string{"openclaw.json": config, "workspace/HEARTBEAT.md": "Look at the mail."}, nil, nil)
+		if strings.Contains(textOf(s.Tree), "heartbeat") || want == 0 != hasLine(r.Left, "heartbeat", "HEARTBEAT.md") {
+			t.Errorf("%s: %v, %+v", config, s.Tree, r.Left)
+		}
 		switch {
 		case want == 0 && len(s.Jobs) == 0:
 		case len(s.Jobs) != 1 || s.Jobs[0].Every != want || s.Jobs[0].To.Last == strings.Contains(config, "none"):
