@@ -58,6 +58,11 @@ func TestIncludeFails(t *testing.T) {
 			why   string
 		}{map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: ` + include + `}}`, "x.json": `{y: 1}`, "broken.json": `{made-up-secret`, "folder/x": ""}, why}
 	}
+	large := strings.Repeat(" ", maxIncluded/2)
+	cases["too large together"] = struct {
+		files map[string]string
+		why   string
+	}{map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: ["l.json", "l.json", "l.json"]}}`, "l.json": large + "{}"}, "more than 16 MB"}
 	cases["keys beside a list"] = struct {
 		files map[string]string
 		why   string

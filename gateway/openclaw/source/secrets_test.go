@@ -98,6 +98,16 @@ func TestNamesOfSecretsAreFree(t *testing.T) {
 	sameTree(t, s.Tree, `{channels: {discord: {token: "${DISCORD_TOKEN_2}", accounts: {b: {token: "${DISCORD_B_TOKEN_2}"}}}, telegram: {botToken: "${TELEGRAM_TOKEN}"}}}`)
 }
 
+// A value that the file of variables cannot hold refuses nothing: a person is asked for it.
+func TestSecretOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	s, r := load(t, map[string]string{"openclaw.json": `{channels: {discord: {token: "made-up-secret\nsecond line"}, telegram: {botToken: "'\""}}}`}, nil, nil)
+	if got := s.Secrets([]byte("${DISCORD_TOKEN} ${TELEGRAM_TOKEN}")); len(got) > 0 || !hasLine(r.NeedsYou, "variable DISCORD_TOKEN", "several lines") || !hasLine(r.NeedsYou, "variable TELEGRAM_TOKEN", "quotes") {
+		t.Errorf("%v, %+v", got, r)
+	}
+	noSecret(t, s, r)
+}
+
 // Local servers need no key, whatever OpenClaw's setup or a guide wrote there.
 //
 // source: openclaw/openclaw docs/providers/ollama.md, src/agents/model-auth-markers.ts

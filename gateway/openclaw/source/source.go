@@ -53,6 +53,7 @@ type Source struct {
 	used      map[string]bool            // variables whose value is in the tree
 	providers map[string]any             // secrets.providers
 	includes  int                        // files that were included so far
+	included  int                        // bytes of them
 	broken    bool                       // an include failed
 }
 

@@ -78,7 +78,11 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 		case v.Value.Reveal() == "":
 			s.folder.Report.Need("variable "+name, v.Origin)
 		case v.Ours:
-			out[name] = v.Value
+			if _, ok := configfile.EnvLine(name, v.Value); ok {
+				out[name] = v.Value
+			} else {
+				s.folder.Report.Need("variable "+name, "set it in the environment: its value has several lines or both kinds of quotes, which the file "+configfile.EnvName+" cannot hold")
+			}
 		}
 	}
 	var unused []string

@@ -24,6 +24,7 @@ type Workspace struct {
 const (
 	maxNote  = 2000     // parley's own bound for a note, in characters
 	maxNotes = 1000     // of one agent
+	maxProse = 1 << 20  // of each file, in bytes
 	maxTold  = 16 << 10 // of IDENTITY.md and USER.md together, in bytes
 )
 
@@ -157,8 +158,11 @@ func (s *Source) workspace(agent, dir string) bool {
 // prose reads a file of text. A file that cannot be read becomes a line of the report.
 func (s *Source) prose(name string) string {
 	b, err := s.open(name)
+	if err == nil && len(b) > maxProse {
+		err = fmt.Errorf("it is larger than %d MB", maxProse>>20)
+	}
 	if err != nil {
-		s.folder.Report.Leave(name, "it cannot be read: "+err.Error())
+		s.folder.Report.Leave(name, "the text was not read: "+err.Error())
 		return ""
 	}
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(strings.TrimPrefix(string(b), "\uFEFF"), "\uFFFD"), "\x00", ""))
