@@ -71,14 +71,16 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 		}
 	}
 	for name, v := range s.block {
-		out[name] = channels.NewSecret(cmp.Or(s.file[name], v))
+		if value := channels.NewSecret(cmp.Or(s.file[name], v)); isWritable(name, value) {
+			out[name] = value
+		}
 	}
 	for _, name := range references {
 		switch v := s.Variable(name); {
 		case v.Value.Reveal() == "":
 			s.folder.Report.Need("variable "+name, v.Origin)
 		case v.Ours:
-			if _, ok := configfile.EnvLine(name, v.Value); ok {
+			if isWritable(name, v.Value) {
 				out[name] = v.Value
 			} else {
 				s.folder.Report.Need("variable "+name, "set it in the environment: its value has several lines or both kinds of quotes, which the file "+configfile.EnvName+" cannot hold")
@@ -95,6 +97,12 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 		s.folder.Report.Leave(fmt.Sprintf("%s: %s", configfile.EnvName, strings.Join(unused, ", ")), "no setting uses them: copy the lines that you still need")
 	}
 	return out
+}
+
+// isWritable reports whether the file of variables can hold a value.
+func isWritable(name string, value channels.Secret) bool {
+	_, ok := configfile.EnvLine(name, value)
+	return ok
 }
 
 // variables reads .env, the env block and the stored keys. The block leaves the tree.
@@ -117,10 +125,9 @@ func (s *Source) variables(tree map[string]any) {
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			value, ok := vars[name].(string)
 			_, twice := s.block[name]
-			_, writable := configfile.EnvLine(name, channels.NewSecret(value))
 			switch what := join(at, name); {
 			case at == "env" && name == "vars", twice, value == "${"+name+"}":
-			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !writable || strings.Contains(value, "${"):
+			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !isWritable(name, channels.NewSecret(value)) || strings.Contains(value, "${"):
 				s.folder.Report.Leave(what, "put the variables into the file "+configfile.EnvName+" beside the configuration")
 			default:
 				s.block[name] = value
