@@ -19,4 +19,6 @@ type Result struct {
 	Needs    []string                   // variables that it takes from the environment and that nothing here sets
 	Secrets  map[string]channels.Secret // that it takes from the environment, by name
 	Sessions []Imported
+	Jobs     []Job
+	Notes    []sessions.AddNote // memory of the agents, visible from their main sessions
 }
