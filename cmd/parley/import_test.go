@@ -25,7 +25,7 @@ func TestImport(t *testing.T) {
 	w.sent(owner, 1)
 	w.quiet()
 	out, code := w.cli("import", "openclaw", from)
-	if code != 0 || !strings.Contains(out, "Nothing was written") || strings.Contains(out, "made-up-secret") {
+	if code != 0 || !strings.Contains(out, "nothing was written") || strings.Contains(out, "made-up-secret") {
 		t.Errorf("dry: exit %d, %s", code, out)
 	}
 	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitRefused || !strings.Contains(out, "stopped") {
@@ -45,7 +45,7 @@ func TestImport(t *testing.T) {
 	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); len(again.Skipped) != again.Sessions {
 		t.Errorf("once more: %d of %d were there", len(again.Skipped), again.Sessions)
 	}
-	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitUsage || !strings.Contains(out, "--config-out") {
+	if out, code := w.cli("import", "openclaw", from, "--write", "--config-out", "config.yaml"); code != exitUsage || !strings.Contains(out, "--config-out") {
 		t.Errorf("over a file: exit %d, %s", code, out)
 	}
 	env, err := os.ReadFile(filepath.Join(w.dir, ".env"))

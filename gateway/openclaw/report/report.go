@@ -84,17 +84,18 @@ type Section struct {
 	Title string
 	Items []Item
 	Must  bool // shown even when it is empty
+	Quiet bool // for --verbose only
 }
 
-// Sections returns the lists of the report in the order in which a person reads them. The last one is for --verbose.
+// Sections returns the lists of the report in the order in which a person reads them.
 func (r *Report) Sections() []Section {
 	return []Section{
-		{"Needs you", r.NeedsYou, true},
-		{"Open to more people than before (should be empty)", r.OpenToMore, true},
-		{"Different now", r.Different, false},
-		{"Left out", r.Left, false},
-		{"Also in this folder", r.Also, false},
-		{"Carried over as it was", r.Carried, false},
+		{"Needs you", r.NeedsYou, true, false},
+		{"Open to more people than before (should be empty)", r.OpenToMore, true, false},
+		{"Different now", r.Different, false, false},
+		{"Left out", r.Left, false, false},
+		{"Also in this folder", r.Also, false, false},
+		{"Carried over", r.Carried, false, true},
 	}
 }
 
