@@ -82,7 +82,7 @@ func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[st
 }
 
 func (c *conversion) workspace(what, dir string, out map[string]any) {
-	out["workspace"] = strings.ReplaceAll(dir, "${", "$${")
+	out["workspace"] = dir // ${NAME} and $${ are parley's already
 	switch {
 	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~"):
 		c.Report.Differ(what, "it is relative to the configuration file now")

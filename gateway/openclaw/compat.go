@@ -33,7 +33,7 @@ func (c *conversion) headers(what, provider string, set, out map[string]any) {
 			c.Secrets[env] = channels.NewSecret(value)
 			all[name] = "${" + env + "}"
 		default:
-			all[name] = strings.ReplaceAll(value, "${", "$${")
+			all[name] = value
 		}
 	}
 	if len(all) > 0 {

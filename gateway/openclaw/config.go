@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -17,35 +16,22 @@ import (
 	"parley/channels"
 	"parley/gateway/config"
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/source"
 )
 
 // settle makes parley's configuration of OpenClaw's, if there is one.
 func (x *reader) settle(table config.Table, getenv func(string) string) (found bool, err error) {
-	var name string
-	var text []byte
-	for _, name = range configNames {
-		if text, err = x.read(name); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report})
+	if src.Tree == nil {
+		return src.Name != "", nil
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		x.Report.Leave("the configuration", "there is none: "+configNames[0])
-		return false, nil
+	c := &conversion{reader: x, out: map[string]any{}, models: readModels(src.Tree), getenv: src.Getenv}
+	c.all(src.Tree)
+	if err := c.finish(table); err != nil {
+		return true, err
 	}
-	if err != nil {
-		return false, err
-	}
-	v, err := parseJSON5(text)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", name, err)
-	}
-	top, ok := v.(map[string]any)
-	if !ok {
-		return false, fmt.Errorf("%s: it is no object", name)
-	}
-	c := &conversion{reader: x, out: map[string]any{}, models: readModels(top), getenv: getenv}
-	c.all(top)
-	return true, c.finish(table)
+	maps.Copy(x.Secrets, src.Secrets(references(x.Config)))
+	return true, nil
 }
 
 // conversion is one configuration under way.

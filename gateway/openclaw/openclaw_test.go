@@ -263,7 +263,7 @@ func TestReport(t *testing.T) {
 		"session agent:main:acp:y": "ACP", "session telegram:slash:77": "slash", "session unknown": "nobody", "session global": "not global", "session broken row": "cannot be read", "session agent:main:something": "no key",
 		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "cron/jobs.json": "cron add", "model lonely-model": "no provider",
 		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
-		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.mode": "", "messages.queue.byProvider": "",
+		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.mode": "", "messages.queue.byChannel": "",
 	} {
 		has(r.Report.Left, what, why)
 	}
@@ -331,14 +331,15 @@ func TestSmallFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := slices.Sorted(maps.Keys(r.Secrets)); !slices.Equal(got, []string{"HOUSE_KEY", "OTHER", "TELEGRAM_TOKEN"}) || r.Secrets["TELEGRAM_TOKEN"].Reveal() != "made-up-secret" || r.Secrets["OTHER"].Reveal() != "made-up-secret" {
+	if got := slices.Sorted(maps.Keys(r.Secrets)); !slices.Equal(got, []string{"HOUSE_KEY", "OTHER", "TELEGRAM_TOKEN", "TELEGRAM_TOKEN_2"}) || r.Secrets["TELEGRAM_TOKEN_2"].Reveal() != "made-up-secret" || r.Secrets["OTHER"].Reveal() != "made-up-secret" {
 		t.Errorf("the secrets are %v", got)
 	}
 	want := report.Report{NeedsYou: []report.Item{}, OpenToMore: []report.Item{}, Also: []report.Item{}, Carried: []report.Item{item("channels.telegram.botToken", "")}, Sessions: 1,
 		Different: []report.Item{item("env.HOUSE_KEY", "it is in the file .env beside the configuration"), item("env.vars.OTHER", "it is in the file .env beside the configuration"),
+			item("env.vars.TELEGRAM_TOKEN", "it is in the file .env beside the configuration"),
 			item("session agent:main:cron:j1 → agent:main:cron:j1, 0 messages", "there is no file of its transcript")},
 		Left: []report.Item{item("credentials/telegram-allowFrom.json", `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`), item("env.shellEnv", hint("env")),
-			item("env.vars.REF", hint("env")), item("env.vars.TELEGRAM_TOKEN", hint("env")), item("env.vars.odd name", hint("env"))}}
+			item("env.vars.REF", hint("env")), item("env.vars.odd name", hint("env"))}}
 	if diff := cmp.Diff(want, r.Report); diff != "" {
 		t.Error(diff)
 	}

@@ -17,12 +17,10 @@ import (
 	"parley/channels"
 	"parley/gateway/config"
 	"parley/gateway/filesystem"
+	"parley/gateway/openclaw/source"
 	"parley/policy"
 	"parley/sessions"
 )
-
-// Names of the configuration file, newest first.
-var configNames = []string{"openclaw.json", "moltbot.json", "clawdbot.json"}
 
 // maxFile bounds the files that are read whole.
 const maxFile = 64 << 20
@@ -79,7 +77,7 @@ func Read(dir string, table config.Table, getenv func(string) string) (_ *Result
 		return nil, err
 	}
 	if !found && len(agents) == 0 {
-		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, configNames[0])
+		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, source.Names[0])
 	}
 	for _, a := range agents {
 		if a.IsDir() {
@@ -118,7 +116,7 @@ func (x *reader) agent(name string) {
 	}
 	var raw any
 	if err == nil {
-		raw, err = parseJSON5(text)
+		raw, err = source.ParseJSON5(text)
 	}
 	rows, ok := raw.(map[string]any)
 	if err != nil || !ok {

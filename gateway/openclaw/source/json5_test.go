@@ -1,4 +1,4 @@
-package openclaw
+package source
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ func TestJSON5(t *testing.T) {
 		"\uFEFF{}":                                `{}`,
 		`"https://x//y /* z */"`:                  `"https://x//y /* z */"`,
 	} {
-		v, err := parseJSON5([]byte(text))
+		v, err := ParseJSON5([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -35,7 +35,7 @@ func TestJSON5(t *testing.T) {
 		`Infinity`: "no value", `NaN`: "no value", `tru`: "no value", `{1a: 2}`: "name", `"\u12"`: "digits", "\xff": "UTF-8", `{a: ,}`: "no value", `truex`: "no value", `-`: "no value",
 		strings.Repeat("[", 200): "deep",
 	} {
-		if v, err := parseJSON5([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if v, err := ParseJSON5([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", text, v, err)
 		}
 	}
@@ -47,7 +47,7 @@ func FuzzJSON5(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := parseJSON5(text)
+		got, err := ParseJSON5(text)
 		if err != nil {
 			return
 		}

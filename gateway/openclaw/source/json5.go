@@ -1,4 +1,4 @@
-package openclaw
+package source
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 // maxDepth bounds how deep values may be in each other.
 const maxDepth = 100
 
-// parseJSON5 reads one value of JSON5: JSON with comments, trailing commas, names without quotes, single quotes, and more ways to write
+// ParseJSON5 reads one value of JSON5: JSON with comments, trailing commas, names without quotes, single quotes, and more ways to write
 // numbers. Objects are map[string]any, numbers json.Number. A name that stands twice is an error.
-func parseJSON5(text []byte) (any, error) {
+func ParseJSON5(text []byte) (any, error) {
 	if !utf8.Valid(text) {
 		return nil, fmt.Errorf("it is no text in UTF-8")
 	}

@@ -1,0 +1,148 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+)
+
+const (
+	includeKey      = "$include"
+	maxIncludeDepth = 10  // OpenClaw's own bound
+	maxIncludes     = 200 // files in all
+)
+
+// include replaces each $include below v by what the named files hold. Keys beside $include win over included ones, lists are appended, and later
+// files win over earlier ones. chain has the files that lead here.
+//
+// source: openclaw/openclaw docs/gateway/configuration.md, "$include"
+func (s *Source) include(v any, file string, chain []string, place string) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = s.include(x, file, chain, fmt.Sprintf("%s[%d]", place, i))
+		}
+		return out
+	case map[string]any:
+		rest := map[string]any{}
+		for k, x := range v {
+			if k != includeKey {
+				rest[k] = s.include(x, file, chain, join(place, k))
+			}
+		}
+		what, ok := v[includeKey]
+		if !ok {
+			return rest
+		}
+		included := s.included(what, file, chain, place)
+		if _, isObject := included.(map[string]any); len(rest) > 0 && !isObject {
+			s.incomplete(place, fmt.Sprint(what), errors.New("keys beside $include need a file with an object"))
+			return rest
+		}
+		if len(rest) == 0 {
+			return included
+		}
+		return merge(included, rest)
+	}
+	return v
+}
+
+// included returns what one $include stands for; an empty object if that cannot be read.
+func (s *Source) included(what any, file string, chain []string, place string) any {
+	list, isList := what.([]any)
+	if !isList {
+		list = []any{what}
+	}
+	var out any = map[string]any{}
+	for _, x := range list {
+		name, _ := x.(string)
+		v, err := s.includeFile(name, file, chain, place)
+		switch {
+		case err != nil:
+			s.incomplete(place, name, err)
+		case isList:
+			out = merge(out, v)
+		default:
+			out = v
+		}
+	}
+	return out
+}
+
+func (s *Source) includeFile(name, file string, chain []string, place string) (any, error) {
+	at, ok := s.inside(name, path.Dir(file))
+	switch {
+	case !ok:
+		return nil, errors.New("the file is not in the state folder: copy it into the folder, correct the name, and import again")
+	case slices.Contains(chain, at):
+		return nil, errors.New("the file includes itself")
+	case len(chain) > maxIncludeDepth:
+		return nil, fmt.Errorf("includes are more than %d deep", maxIncludeDepth)
+	case s.includes >= maxIncludes:
+		return nil, fmt.Errorf("more than %d files are included", maxIncludes)
+	}
+	s.includes++
+	text, err := s.open(at)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ParseJSON5(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.include(v, at, append(slices.Clone(chain), at), place), nil
+}
+
+// incomplete reports a part of the configuration that is unknown. It may have held a restriction, so all accounts are switched off.
+func (s *Source) incomplete(place, name string, err error) {
+	s.broken = true
+	s.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account is switched off (enabled: false): %v", err))
+}
+
+// switchOff disables every channel and account.
+func switchOff(tree map[string]any) {
+	for _, c := range object(tree["channels"]) {
+		if section := object(c); section != nil {
+			section["enabled"] = false
+			for _, a := range object(section["accounts"]) {
+				if account := object(a); account != nil {
+					account["enabled"] = false
+				}
+			}
+		}
+	}
+}
+
+// merge lays one value over another: objects key by key, lists one after the other.
+func merge(under, over any) any {
+	switch o := over.(type) {
+	case map[string]any:
+		if u, ok := under.(map[string]any); ok {
+			out := map[string]any{}
+			for k, v := range u {
+				out[k] = v
+			}
+			for k, v := range o {
+				if have, ok := out[k]; ok {
+					v = merge(have, v)
+				}
+				out[k] = v
+			}
+			return out
+		}
+	case []any:
+		if u, ok := under.([]any); ok {
+			return slices.Concat(u, o)
+		}
+	}
+	return over
+}
+
+func join(place, key string) string {
+	if place == "" {
+		return key
+	}
+	return place + "." + key
+}

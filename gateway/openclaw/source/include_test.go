@@ -1,0 +1,122 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// source: openclaw/openclaw src/config/includes.test.ts, docs/gateway/configuration.md "$include"
+func TestInclude(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"one file":       {map[string]string{"openclaw.json": `{agents: {$include: "./agents.json5"}}`, "agents.json5": `{list: [{id: "main"}]}`}, `{agents: {list: [{id: "main"}]}}`},
+		"several":        {map[string]string{"openclaw.json": `{broadcast: {$include: ["./a.json", "./b.json"]}}`, "a.json": `{"group-a": ["one"], x: 1, l: [1]}`, "b.json": `{"group-b": ["two"], x: 2, l: [2]}`}, `{broadcast: {"group-a": ["one"], "group-b": ["two"], x: 2, l: [1, 2]}}`},
+		"keys beside":    {map[string]string{"openclaw.json": `{$include: "./base.json", b: 99, c: {d: 1}}`, "base.json": `{a: 1, b: 2, c: {e: 2}}`}, `{a: 1, b: 99, c: {d: 1, e: 2}}`},
+		"nested":         {map[string]string{"openclaw.json": `{$include: "./x/1.json", nested: {b: 9}}`, "x/1.json": `{nested: {$include: "./2.json"}}`, "x/2.json": `{a: 1, b: 2}`}, `{nested: {a: 1, b: 9}}`},
+		"in a list":      {map[string]string{"openclaw.json": `{agents: {list: [{$include: "clients/m.json"}]}}`, "clients/m.json": `{id: "m"}`}, `{agents: {list: [{id: "m"}]}}`},
+		"not an object":  {map[string]string{"openclaw.json": `{allow: {$include: "l.json"}}`, "l.json": `["1001"]`}, `{allow: ["1001"]}`},
+		"below home":     {map[string]string{"openclaw.json": `{x: {$include: "~/.openclaw/x.json"}}`, "x.json": `{y: 1}`}, `{x: {y: 1}}`},
+		"backslashes":    {map[string]string{"openclaw.json": `{x: {$include: ".\\c\\x.json"}}`, "c/x.json": `{y: 1}`}, `{x: {y: 1}}`},
+		"twice":          {map[string]string{"openclaw.json": `{x: {$include: "x.json"}, z: {$include: "x.json"}}`, "x.json": `{y: 1}`}, `{x: {y: 1}, z: {y: 1}}`},
+		"with variables": {map[string]string{"openclaw.json": `{x: {$include: "x.json"}}`, "x.json": `{y: "${HOUSE}"}`}, `{x: {y: "green"}}`},
+	} {
+		s, r := load(t, c.files, map[string]string{"HOUSE": "green"}, nil)
+		sameTree(t, s.Tree, c.want)
+		if len(r.NeedsYou) > 0 {
+			t.Errorf("%s: %+v", name, r.NeedsYou)
+		}
+	}
+}
+
+// What is missing may have been a restriction: every account is switched off, and somebody is told.
+func TestIncludeFails(t *testing.T) {
+	t.Parallel()
+	deep := map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: "0.json"}}`}
+	for i := range 15 {
+		deep[fmt.Sprintf("%d.json", i)] = fmt.Sprintf(`{$include: "%d.json"}`, i+1)
+	}
+	wide := map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: "0.json"}}`, "8.json": `{}`}
+	for i := range 8 {
+		wide[fmt.Sprintf("%d.json", i)] = fmt.Sprintf(`{a: {$include: "%d.json"}, b: {$include: "%[1]d.json"}, c: {$include: "%[1]d.json"}}`, i+1)
+	}
+	cases := map[string]struct {
+		files map[string]string
+		why   string
+	}{
+		"too deep": {deep, "more than 10 deep"}, "too many": {wide, "more than 200 files"},
+	}
+	for include, why := range map[string]string{`"/etc/hostname"`: "not in the state folder", `"../x.json"`: "not in the state folder", `"~/other/x.json"`: "not in the state folder", `"missing.json"`: "no such file",
+		`"openclaw.json"`: "includes itself", `1`: "not in the state folder", `["x.json", 2]`: "not in the state folder", `"broken.json"`: "line 1", `"folder"`: "is a directory", `"link.json"`: "escapes", `""`: "not in the state folder"} {
+		cases[include] = struct {
+			files map[string]string
+			why   string
+		}{map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: ` + include + `}}`, "x.json": `{y: 1}`, "broken.json": `{made-up-secret`, "folder/x": ""}, why}
+	}
+	cases["keys beside a list"] = struct {
+		files map[string]string
+		why   string
+	}{map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: "l.json", y: 1}}`, "l.json": `[1]`}, "file with an object"}
+	for name, c := range cases {
+		dir := t.TempDir()
+		for file, text := range c.files {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink("/etc/hostname", filepath.Join(dir, "link.json")); err != nil {
+			t.Fatal(err)
+		}
+		s, r := loadDir(t, dir, nil, nil)
+		telegram := object(object(s.Tree["channels"])["telegram"])
+		if !hasLine(r.NeedsYou, "$include", c.why) || telegram["enabled"] != false || object(object(telegram["accounts"])["b"])["enabled"] != false {
+			t.Errorf("%s: %v, %+v", name, s.Tree, r.NeedsYou)
+		}
+		noSecret(t, s, r)
+	}
+}
+
+// FuzzInclude: whatever files include, loading ends, reads nothing outside, and leaves no $include that was read.
+func FuzzInclude(f *testing.F) {
+	for _, s := range []string{`{$include: "a.json"}`, `{$include: ["a.json", "b.json"], x: 1}`, `{x: [{$include: "b.json"}]}`, `{$include: {$include: "a.json"}}`, `{"$include": "../a.json"}`, `[{$include: "a.json"}]`, `"x"`} {
+		f.Add(s, s, s)
+	}
+	f.Fuzz(func(t *testing.T, top, a, b string) {
+		s, r := load(t, map[string]string{"openclaw.json": top, "a.json": a, "b.json": b}, nil, nil)
+		if s.includes > maxIncludes {
+			t.Errorf("%d files", s.includes)
+		}
+		if s.Tree != nil && strings.Contains(fmt.Sprint(keys(s.Tree)), includeKey) {
+			t.Errorf("%v", s.Tree)
+		}
+		if s.broken && len(r.NeedsYou) == 0 {
+			t.Error("nobody is told")
+		}
+	})
+}
+
+// keys lists all names of objects.
+func keys(v any) (all []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if k == includeKey {
+				all = append(all, k)
+			}
+			all = append(all, keys(x)...)
+		}
+	case []any:
+		for _, x := range v {
+			all = append(all, keys(x)...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,367 @@
+package source
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// move says where a key of an older version stands today. Places are dotted; * is any key, and the same one in to.
+type move struct{ from, to string }
+
+// moves are the keys that only changed their place, in order: the first ones bring the sections that later ones look into.
+//
+// source: openclaw/openclaw src/config/legacy.migrations.part-1.ts, part-2.ts and part-3.ts, docs/gateway/doctor/config-migrations.md
+var moves = []move{
+	{"whatsapp", "channels.whatsapp"}, {"telegram", "channels.telegram"}, {"discord", "channels.discord"}, {"slack", "channels.slack"}, {"signal", "channels.signal"},
+	{"imessage", "channels.imessage"}, {"msteams", "channels.msteams"}, {"web.enabled", "channels.whatsapp.enabled"},
+	{"routing.bindings", "bindings"}, {"routing.agentToAgent", "tools.agentToAgent"}, {"routing.queue", "messages.queue"},
+	{"routing.groupChat.historyLimit", "messages.groupChat.historyLimit"}, {"routing.groupChat.mentionPatterns", "messages.groupChat.mentionPatterns"},
+	{"agent.tools.allow", "tools.allow"}, {"agent.tools.deny", "tools.deny"}, {"agent.elevated", "tools.elevated"}, {"agent.bash", "tools.exec"},
+	{"agent.sandbox.tools", "tools.sandbox.tools"}, {"agent.subagents.tools", "tools.subagents.tools"}, {"agent", "agents.defaults"},
+	{"defaultModel", "agents.defaults.model"}, {"tools.bash", "tools.exec"}, {"tools.exec.timeoutSec", "tools.exec.timeoutSeconds"},
+	{"gateway.token", "gateway.auth.token"}, {"messages.queue.byProvider", "messages.queue.byChannel"}, {"session.resetByType.dm", "session.resetByType.direct"},
+	{"session.typingMode", "agents.defaults.typingMode"}, {"heartbeat", "agents.defaults.heartbeat"}, {"media", "attachments"}, {"audit", "logging.audit"},
+	{"messages.messagePrefix", "channels.whatsapp.responsePrefix"}, {"channels.whatsapp.messagePrefix", "channels.whatsapp.responsePrefix"},
+	{"channels.telegram.token", "channels.telegram.botToken"}, {"channels.telegram.accounts.*.token", "channels.telegram.accounts.*.botToken"},
+	{"channels.*.dm.policy", "channels.*.dmPolicy"}, {"channels.*.dm.allowFrom", "channels.*.allowFrom"},
+	{"channels.*.accounts.*.dm.policy", "channels.*.accounts.*.dmPolicy"}, {"channels.*.accounts.*.dm.allowFrom", "channels.*.accounts.*.allowFrom"},
+	{"channels.discord.guilds.*.channels.*.allowFrom", "channels.discord.guilds.*.channels.*.users"}, {"channels.discord.accounts.*.guilds.*.channels.*.allowFrom", "channels.discord.accounts.*.guilds.*.channels.*.users"},
+	{"channels.discord.guilds.*.channels.*.allow", "channels.discord.guilds.*.channels.*.enabled"}, {"channels.discord.accounts.*.guilds.*.channels.*.allow", "channels.discord.accounts.*.guilds.*.channels.*.enabled"},
+	{"channels.slack.channels.*.allow", "channels.slack.channels.*.enabled"}, {"channels.slack.accounts.*.channels.*.allow", "channels.slack.accounts.*.channels.*.enabled"},
+	{"channels.googlechat.groups.*.allow", "channels.googlechat.groups.*.enabled"}, {"channels.googlechat.accounts.*.groups.*.allow", "channels.googlechat.accounts.*.groups.*.enabled"},
+	{"session.threadBindings.ttlHours", "session.threadBindings.idleHours"}, {"channels.*.threadBindings.ttlHours", "channels.*.threadBindings.idleHours"},
+	{"channels.*.accounts.*.threadBindings.ttlHours", "channels.*.accounts.*.threadBindings.idleHours"},
+	{"mcp.servers.*.connectTimeout", "mcp.servers.*.connectionTimeoutMs"}, {"mcp.servers.*.connect_timeout", "mcp.servers.*.connectionTimeoutMs"}, {"mcp.servers.*.timeout", "mcp.servers.*.requestTimeoutMs"},
+}
+
+// modernize brings the layouts of older versions into today's. It reports where a key went, and never opens more than the old version did.
+func (s *Source) modernize(tree map[string]any) {
+	for _, m := range moves {
+		s.relocate(tree, m)
+	}
+	s.mentions(tree)
+	s.oldModels(object(object(tree["agents"])["defaults"]), "agents.defaults")
+	s.oldAliases(tree, "aliases")
+	s.oldAgents(tree)
+	s.oldMatches(tree)
+	for kind, c := range object(tree["channels"]) {
+		s.oldAccount(kind, object(c), "channels."+kind)
+		for id, a := range object(object(c)["accounts"]) {
+			s.oldAccount(kind, object(a), "channels."+kind+".accounts."+id)
+		}
+	}
+	s.oldSession(object(tree["session"]))
+	oldServers(object(object(tree["mcp"])["servers"]))
+	for _, p := range object(object(tree["models"])["providers"]) {
+		if set := object(p); set["api"] == "openai" {
+			set["api"] = "openai-completions"
+		}
+	}
+	if bind, ok := object(tree["gateway"])["bind"].(string); ok {
+		switch strings.ToLower(strings.TrimSpace(bind)) {
+		case "0.0.0.0", "::", "[::]", "*":
+			object(tree["gateway"])["bind"] = "lan"
+		case "127.0.0.1", "localhost", "::1", "[::1]":
+			object(tree["gateway"])["bind"] = "loopback"
+		}
+	}
+	if allow, ok := object(tree["routing"])["allowFrom"]; ok {
+		// OpenClaw gave it to WhatsApp, and dropped it without that section.
+		if section := object(object(tree["channels"])["whatsapp"]); section != nil && section["allowFrom"] == nil {
+			section["allowFrom"] = allow
+		} else {
+			s.folder.Report.Leave("routing.allowFrom", "OpenClaw used it for WhatsApp only, where channels.whatsapp.allowFrom counts")
+		}
+		delete(object(tree["routing"]), "allowFrom")
+	}
+	for _, key := range []string{"routing", "agent", "web"} {
+		if m := object(tree[key]); m != nil && len(m) == 0 {
+			delete(tree, key)
+		}
+	}
+}
+
+// relocate moves the values of a key to their new places. What is at the new place already wins.
+func (s *Source) relocate(tree map[string]any, m move) {
+	from := strings.Split(m.from, ".")
+	for _, place := range found(tree, from) {
+		to := strings.Split(m.to, ".")
+		for i, k := range from {
+			if k == "*" {
+				to[slices.Index(to, "*")] = place[i]
+			}
+		}
+		at, target := tree, tree
+		for _, k := range place[:len(place)-1] {
+			at = object(at[k])
+		}
+		last, end := place[len(place)-1], to[len(to)-1]
+		if object(at[last]) == nil && len(place) == 1 && m.from != "defaultModel" {
+			continue // the conversion reports the odd value
+		}
+		for _, k := range to[:len(to)-1] {
+			if target[k] != nil && object(target[k]) == nil {
+				target = nil
+				break
+			}
+			target = section(target, k)
+		}
+		if target == nil {
+			continue
+		}
+		v := at[last]
+		delete(at, last)
+		if have, ok := target[end]; ok {
+			fillMissing(object(have), object(v))
+		} else {
+			target[end] = v
+		}
+		s.folder.Report.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
+	}
+}
+
+// found lists the places that a place with * stands for, as far as there are values.
+func found(at map[string]any, place []string) (all [][]string) {
+	for _, k := range slices.Sorted(maps.Keys(at)) {
+		switch {
+		case place[0] != "*" && place[0] != k:
+		case len(place) == 1:
+			all = append(all, []string{k})
+		default:
+			for _, rest := range found(object(at[k]), place[1:]) {
+				all = append(all, append([]string{k}, rest...))
+			}
+		}
+	}
+	return all
+}
+
+// fillMissing copies what to does not have.
+func fillMissing(to, from map[string]any) {
+	if to == nil {
+		return
+	}
+	for k, v := range from {
+		if have, ok := to[k]; !ok {
+			to[k] = v
+		} else {
+			fillMissing(object(have), object(v))
+		}
+	}
+}
+
+// mentions spreads the one requireMention of old versions over the groups. A section that lists groups gets no entry for all others: that would
+// let them in.
+func (s *Source) mentions(tree map[string]any) {
+	chat := object(object(tree["routing"])["groupChat"])
+	all, ok := chat["requireMention"]
+	delete(chat, "requireMention")
+	for _, kind := range []string{"telegram", "whatsapp", "imessage"} {
+		section := object(object(tree["channels"])[kind])
+		v, own := section["requireMention"]
+		if delete(section, "requireMention"); !own {
+			v = all
+		}
+		if section == nil || !ok && !own {
+			continue
+		}
+		groups := object(section["groups"])
+		if len(groups) == 0 {
+			groups = map[string]any{"*": map[string]any{}}
+			section["groups"] = groups
+		}
+		for _, g := range groups {
+			if g := object(g); g != nil && g["requireMention"] == nil {
+				g["requireMention"] = v
+			}
+		}
+	}
+	if routing := object(tree["routing"]); chat != nil && len(chat) == 0 {
+		delete(routing, "groupChat")
+	}
+}
+
+// oldModels brings the models of an agent into today's form: a first model, models after it, and names.
+func (s *Source) oldModels(agent map[string]any, place string) {
+	for _, key := range []string{"model", "imageModel"} {
+		after, ok := agent[key+"Fallbacks"].([]any)
+		if !ok {
+			continue
+		}
+		delete(agent, key+"Fallbacks")
+		model := object(agent[key])
+		if model == nil {
+			model = map[string]any{}
+			if first := text(agent[key]); first != "" {
+				model["primary"] = first
+			}
+		}
+		if list, _ := model["fallbacks"].([]any); len(list) == 0 {
+			model["fallbacks"] = after
+		}
+		agent[key] = model
+	}
+	if allowed, ok := agent["allowedModels"].([]any); ok {
+		models := section(agent, "models")
+		for _, m := range allowed {
+			if name := text(m); name != "" && models[name] == nil {
+				models[name] = map[string]any{}
+			}
+		}
+		delete(agent, "allowedModels")
+	}
+	if agent != nil {
+		s.alias(agent, object(agent["modelAliases"]))
+		delete(agent, "modelAliases")
+	}
+}
+
+func (s *Source) oldAliases(tree map[string]any, key string) {
+	if names := object(tree[key]); names != nil {
+		s.alias(section(section(tree, "agents"), "defaults"), names)
+		delete(tree, key)
+	}
+}
+
+// alias writes short names of models where they stand today.
+func (s *Source) alias(agent, names map[string]any) {
+	for _, short := range slices.Sorted(maps.Keys(names)) {
+		full := text(names[short])
+		if full == "" {
+			continue
+		}
+		entry := section(section(agent, "models"), full)
+		if entry["alias"] == nil {
+			entry["alias"] = short
+		}
+	}
+}
+
+// section returns an object of m, and makes it if it is missing.
+func section(m map[string]any, key string) map[string]any {
+	sub := object(m[key])
+	if sub == nil {
+		sub = map[string]any{}
+		m[key] = sub
+	}
+	return sub
+}
+
+// agentIn returns the entry of an agent of the list, and makes it if it is missing.
+func agentIn(agents map[string]any, id string) map[string]any {
+	list, _ := agents["list"].([]any)
+	for _, a := range list {
+		if text(object(a)["id"]) == id {
+			return object(a)
+		}
+	}
+	entry := map[string]any{"id": id}
+	agents["list"] = append(list, entry)
+	return entry
+}
+
+// oldAgents brings routing.agents, routing.defaultAgentId and identity into the list of agents, and makes the default agent explicit.
+func (s *Source) oldAgents(tree map[string]any) {
+	routing := object(tree["routing"])
+	for _, id := range slices.Sorted(maps.Keys(object(routing["agents"]))) {
+		old := object(object(routing["agents"])[id])
+		if strings.TrimSpace(id) == "" || old == nil {
+			continue
+		}
+		entry := agentIn(section(tree, "agents"), strings.TrimSpace(id))
+		if p, ok := old["mentionPatterns"]; ok {
+			delete(old, "mentionPatterns")
+			fillMissing(section(entry, "groupChat"), map[string]any{"mentionPatterns": p})
+		}
+		if tools := object(object(old["sandbox"])["tools"]); tools != nil {
+			delete(object(old["sandbox"]), "tools")
+			fillMissing(section(section(section(entry, "tools"), "sandbox"), "tools"), tools)
+		}
+		s.oldModels(old, "routing.agents."+id)
+		fillMissing(entry, old)
+		s.folder.Report.Carry("routing.agents."+id+" → agents.list."+id, "")
+	}
+	delete(routing, "agents")
+	agents := object(tree["agents"])
+	if id := text(routing["defaultAgentId"]); id != "" {
+		delete(routing, "defaultAgentId")
+		if !hasDefault(agents) {
+			agentIn(section(tree, "agents"), id)["default"] = true
+		}
+	}
+	if identity := object(tree["identity"]); identity != nil {
+		id := DefaultAgent(tree)
+		if entries := object(agents["entries"]); entries != nil {
+			fillMissing(section(entries, id), map[string]any{"identity": identity})
+		} else {
+			fillMissing(agentIn(section(tree, "agents"), id), map[string]any{"identity": identity})
+		}
+		delete(tree, "identity")
+		s.folder.Report.Carry("identity → agents."+id+".identity", "")
+	}
+	agents = object(tree["agents"])
+	if entries := object(agents["entries"]); entries != nil {
+		if agents["list"] != nil {
+			delete(agents, "list")
+			s.folder.Report.Leave("agents.list", "OpenClaw reads agents.entries and not this list")
+		}
+		if !hasDefault(agents) && len(entries) > 1 {
+			if entry := object(entries[DefaultAgent(tree)]); entry != nil {
+				entry["default"] = true
+			}
+		}
+	}
+}
+
+func hasDefault(agents map[string]any) bool {
+	list, _ := agents["list"].([]any)
+	return slices.ContainsFunc(slices.Concat(list, slices.Collect(maps.Values(object(agents["entries"])))), func(a any) bool { return object(a)["default"] == true })
+}
+
+// DefaultAgent returns the id of the agent for everything without a binding.
+func DefaultAgent(tree map[string]any) string {
+	agents := object(tree["agents"])
+	list, _ := agents["list"].([]any)
+	entries := object(agents["entries"])
+	ids := slices.Sorted(maps.Keys(entries))
+	marked := func(id string, a any) bool { return id != "" && object(a)["default"] == true }
+	for _, id := range ids {
+		if marked(id, entries[id]) {
+			return id
+		}
+	}
+	for _, a := range list {
+		if id := text(object(a)["id"]); marked(id, a) && entries == nil {
+			return id
+		}
+	}
+	owner := text(object(object(agents["defaults"])["systemAgent"])["agentId"])
+	switch {
+	case entries[owner] != nil:
+		return owner
+	case entries["main"] != nil || len(ids) == 0 && len(list) == 0:
+		return "main"
+	case len(ids) > 0:
+		return ids[0]
+	}
+	if id := text(object(list[0])["id"]); id != "" {
+		return id
+	}
+	return "main"
+}
+
+// oldMatches renames conditions of bindings and of rules of the send policy. A condition beside the one that replaced it stays: it is unknown.
+func (s *Source) oldMatches(tree map[string]any) {
+	bindings, _ := tree["bindings"].([]any)
+	rules, _ := object(object(tree["session"])["sendPolicy"])["rules"].([]any)
+	for _, e := range slices.Concat(bindings, rules) {
+		match := object(object(e)["match"])
+		for old, now := range map[string]string{"provider": "channel", "accountID": "accountId"} {
+			if v, ok := match[old]; ok && empty(match[now]) {
+				match[now] = v
+				delete(match, old)
+			}
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package source
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// oldAccount brings a channel or one of its accounts into today's layout.
+func (s *Source) oldAccount(kind string, section map[string]any, place string) {
+	if dm := object(section["dm"]); dm != nil {
+		if dm["enabled"] == false { // OpenClaw reads no direct messages then
+			section["dmPolicy"] = "disabled"
+			delete(dm, "enabled")
+		}
+		if dm["enabled"] == true {
+			delete(dm, "enabled")
+		}
+		if len(dm) == 0 {
+			delete(section, "dm")
+		}
+	}
+	for _, g := range object(section["guilds"]) {
+		for _, c := range object(object(g)["channels"]) {
+			channel := object(c)
+			if policy := text(channel["groupPolicy"]); policy != "" {
+				if channel["enabled"] == nil {
+					channel["enabled"] = policy == "open" || policy == "allowlist"
+				}
+				delete(channel, "groupPolicy")
+			}
+			typedSenders(channel)
+		}
+		typedSenders(object(g))
+	}
+	for _, g := range object(section["groups"]) {
+		typedSenders(object(g))
+		for _, t := range object(object(g)["topics"]) {
+			typedSenders(object(t))
+		}
+	}
+	oldStreaming(kind, section)
+}
+
+// typedSenders writes which kind of name stands for a sender in toolsBySender. A name without a kind is an id.
+//
+// source: openclaw/openclaw docs/gateway/doctor/config-migrations.md, "Sender tool policies"
+func typedSenders(group map[string]any) {
+	old := object(group["toolsBySender"])
+	if old == nil {
+		return
+	}
+	typed := map[string]any{}
+	for _, k := range slices.Sorted(maps.Keys(old)) {
+		name := strings.TrimSpace(k)
+		kind, _, ok := strings.Cut(name, ":")
+		if name != "*" && (!ok || !slices.Contains([]string{"id", "e164", "username", "name", "channel"}, kind)) {
+			name = "id:" + strings.TrimPrefix(name, "@")
+		}
+		if _, twice := typed[name]; !twice || strings.Contains(k, ":") {
+			typed[name] = old[k]
+		}
+	}
+	group["toolsBySender"] = typed
+}
+
+// oldStreaming brings the keys of drafts under streaming.
+func oldStreaming(kind string, section map[string]any) {
+	mode, had := text(section["streamMode"]), section["streamMode"] != nil
+	switch v := section["streaming"].(type) {
+	case string:
+		mode, had = strings.ToLower(strings.TrimSpace(v)), true
+	case bool:
+		if had = true; mode == "" {
+			mode = map[bool]string{true: "partial", false: "off"}[v]
+		}
+	}
+	delete(section, "streamMode")
+	streaming := map[string]any{}
+	if m := object(section["streaming"]); m != nil {
+		streaming = m
+	}
+	if had && streaming["mode"] == nil {
+		switch mode = strings.ToLower(mode); mode {
+		case "off", "partial", "block":
+		case "progress", "replace":
+			mode = "partial"
+		default:
+			mode = map[bool]string{true: "off", false: "partial"}[kind == "discord"]
+		}
+		streaming["mode"] = mode
+	}
+	for old, to := range map[string]string{"chunkMode": "chunkMode", "blockStreaming": "block.enabled", "draftChunk": "preview.chunk", "blockStreamingCoalesce": "block.coalesce", "nativeStreaming": "nativeTransport"} {
+		v, ok := section[old]
+		if !ok {
+			continue
+		}
+		delete(section, old)
+		at, key, deep := strings.Cut(to, ".")
+		if !deep {
+			fillMissing(streaming, map[string]any{at: v})
+			continue
+		}
+		fillMissing(streaming, map[string]any{at: map[string]any{key: v}})
+	}
+	if len(streaming) > 0 {
+		section["streaming"] = streaming
+	}
+}
+
+// oldSession brings the one idle time of old versions under reset.
+func (s *Source) oldSession(session map[string]any) {
+	idle, ok := session["idleMinutes"]
+	if !ok {
+		return
+	}
+	delete(session, "idleMinutes")
+	reset := object(session["reset"])
+	if reset == nil {
+		session["reset"] = map[string]any{"mode": "idle", "idleMinutes": idle}
+	} else if reset["idleMinutes"] == nil {
+		reset["idleMinutes"] = idle
+	}
+	s.folder.Report.Carry("session.idleMinutes → session.reset.idleMinutes", "")
+}
+
+// oldServers brings MCP servers into today's layout.
+func oldServers(servers map[string]any) {
+	for _, v := range servers {
+		server := object(v)
+		if off, ok := server["disabled"].(bool); ok {
+			if server["enabled"] == nil {
+				server["enabled"] = !off
+			}
+			delete(server, "disabled")
+		}
+		if kind := text(server["type"]); kind != "" {
+			if now := map[string]string{"http": "streamable-http", "streamable-http": "streamable-http", "streamableHttp": "streamable-http", "sse": "sse"}[kind]; now != "" && server["transport"] == nil {
+				server["transport"] = now
+			}
+			delete(server, "type")
+		}
+		for _, k := range slices.Sorted(maps.Keys(server)) {
+			if now := camel(k); now != k {
+				if server[now] == nil {
+					server[now] = server[k]
+				}
+				delete(server, k)
+			}
+		}
+	}
+}
+
+// camel writes snake_case as camelCase.
+func camel(s string) string {
+	parts := strings.Split(s, "_")
+	for i, p := range parts[1:] {
+		if p != "" {
+			parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
+		}
+	}
+	return strings.Join(parts, "")
+}
