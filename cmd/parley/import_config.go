@@ -239,8 +239,16 @@ func keepCopy(path string, now time.Time) (to string, err error) {
 	if err != nil {
 		return "", err
 	}
-	to = path + now.UTC().Format(".bak-20060102T150405Z")
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	stem := path + now.UTC().Format(".bak-20060102T150405Z")
+	var f *os.File
+	for n := 1; ; n++ {
+		if to = stem; n > 1 { // another one in this second
+			to = fmt.Sprintf("%s.%d", stem, n)
+		}
+		if f, err = os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("keep a copy of %s: %w", path, err)
 	}
