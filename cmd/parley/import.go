@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -37,7 +35,8 @@ type importOpenClawCmd struct {
 type imported struct {
 	report.Report
 	Written []string `json:"written"` // files, and the state folder
-	Skipped []string `json:"skipped"` // sessions that were there already
+	Skipped []string `json:"skipped"` // sessions that have other messages in parley: left as they were
+	Same    int      `json:"same"`    // sessions that were there already
 	Needs   []string `json:"needs"`   // variables that the configuration wants and nothing sets yet
 }
 
@@ -47,13 +46,14 @@ func (c importOpenClawCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := openclaw.Read(c.Dir, accounts.Table(tables.Adapters()), os.Getenv)
+	r, err := openclaw.Read(e.ctx, c.Dir, accounts.Table(tables.Adapters()), os.Getenv, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return failed(exitMissing, "not_found", "%w", err)
 	}
 	if err != nil {
 		return err
 	}
+	defer func() { _ = r.Close() }() // copies in the temporary folder
 	out := imported{Report: r.Report, Written: []string{}, Skipped: []string{}, Needs: []string{}}
 	there := configfile.WithEnvFile(c.ConfigOut, os.Getenv)
 	for _, name := range r.Needs {
@@ -81,7 +81,11 @@ func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result
 	if err != nil {
 		return err
 	}
-	err = importSessions(e.ctx, s, r.Sessions, out)
+	stored, err := r.Store(e.ctx, s, nil)
+	for _, k := range stored.Left {
+		out.Skipped = append(out.Skipped, string(k))
+	}
+	out.Same = stored.Same
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -91,20 +95,6 @@ func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result
 			return err
 		}
 		out.Written = append(out.Written, f.path)
-	}
-	return nil
-}
-
-func importSessions(ctx context.Context, s *sqlstore.Store, list []openclaw.Imported, out *imported) error {
-	for _, x := range list {
-		err := s.Import(ctx, x.Session, x.Messages)
-		if errors.Is(err, sessions.ErrConflict) {
-			out.Skipped = append(out.Skipped, fmt.Sprintf("%s: %v", x.Session.Key, err))
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("session %s: %w (those before it are there; run it again)", x.Session.Key, err)
-		}
 	}
 	return nil
 }

@@ -225,3 +225,9 @@ func (d *Database) Each(ctx context.Context, query string, args []any, row func(
 
 // Quote writes a name for a query.
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Count returns the number of rows of a table.
+func (d *Database) Count(ctx context.Context, table string) (n int64, err error) {
+	err = d.db.QueryRowContext(ctx, "SELECT count(*) FROM "+Quote(table)).Scan(&n)
+	return n, err
+}
