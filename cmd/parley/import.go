@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,7 +63,11 @@ type imported struct {
 	InForce bool     `json:"inForce"`          // Config is what parley reads without --config
 	Written []string `json:"written"`          // files, and the state folder
 	Kept    []string `json:"kept"`             // copies of replaced files, and files that were left as they are
-	Skipped []string `json:"skipped"`          // sessions that were there already
+	New     int      `json:"new"`              // sessions that were added
+	Grown   int      `json:"grown"`            // sessions that got the messages since the last import
+	Same    int      `json:"same"`             // sessions that had all messages already
+	Added   int      `json:"added"`            // messages that were added
+	Skipped []string `json:"skipped"`          // sessions that have other messages in parley: left as they were
 	Needs   []string `json:"needs"`            // variables that the configuration wants and nothing sets yet
 }
 
@@ -82,7 +85,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 	bar := newProgressBar(e, c.JSON)
 	defer bar.end()
 	bar.begin("Reading " + c.Dir)
-	r, err := openclaw.Read(c.Dir, accounts.Table(tables.Adapters()), os.Getenv)
+	r, err := openclaw.Read(e.ctx, c.Dir, accounts.Table(tables.Adapters()), os.Getenv, bar.set)
 	bar.end()
 	if errors.Is(err, fs.ErrNotExist) {
 		return failed(exitMissing, "not_found", "%w", err)
@@ -90,6 +93,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	defer func() { _ = r.Close() }() // copies in the temporary folder
 	out := imported{Report: r.Report, From: c.Dir, State: to.conf.State, DryRun: !c.Write && !c.Use, Written: []string{}, Kept: []string{}, Skipped: []string{}, Needs: []string{}}
 	out.Running = locate.Running(e.ctx, c.Dir, 0, nil, os.Getenv)
 	if !c.SessionsOnly && r.Config != nil {
@@ -162,11 +166,18 @@ func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out
 		return needsStopped(err)
 	}
 	bar.begin("Writing sessions")
-	err = importSessions(e.ctx, s, r.Sessions, out, bar)
+	stored, err := r.Store(e.ctx, s, bar.set)
 	bar.end()
+	out.New, out.Grown, out.Same, out.Added = stored.New, stored.Extended, stored.Same, stored.Messages
+	for _, k := range stored.Left {
+		out.Skipped = append(out.Skipped, string(k))
+	}
 	if err == nil {
 		out.Written = append(out.Written, to.conf.State)
 		err = to.write(files, out) // before the store is closed: no host may start between the two
+	}
+	if err != nil && stored.New+stored.Extended > 0 {
+		err = fmt.Errorf("%w (%d sessions before it are stored; run the command again)", err, stored.New+stored.Extended)
 	}
 	return errors.Join(err, s.Close())
 }
@@ -177,19 +188,4 @@ func needsStopped(err error) error {
 		return failed(exitRefused, "conflict", "an import needs a host that is stopped: %w", err)
 	}
 	return err
-}
-
-func importSessions(ctx context.Context, s *sqlstore.Store, list []openclaw.Imported, out *imported, bar *progressBar) error {
-	for n, x := range list {
-		bar.set(n, len(list))
-		err := s.Import(ctx, x.Session, x.Messages)
-		if errors.Is(err, sessions.ErrConflict) {
-			out.Skipped = append(out.Skipped, string(x.Session.Key))
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("import session %s: %w (the sessions before it are stored; run the command again)", x.Session.Key, err)
-		}
-	}
-	return nil
 }

@@ -43,8 +43,8 @@ func TestImport(t *testing.T) {
 	if want := []string{"ANTHROPIC_API_KEY", "DISCORD_BOT_TOKEN", "OPENROUTER_API_KEY"}; !slices.Equal(got.Needs, want) {
 		t.Errorf("it needs %q", got.Needs)
 	}
-	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); len(again.Skipped) != again.Sessions {
-		t.Errorf("once more: %d of %d were there", len(again.Skipped), again.Sessions)
+	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); again.Same+len(again.Skipped) != again.Sessions || len(again.Skipped) != 1 {
+		t.Errorf("once more: %d of %d were there, and %q", again.Same, again.Sessions, again.Skipped)
 	}
 	if out, code := w.cli("import", "openclaw", from, "--write", "--config-out", "config.yaml"); code != exitUsage || !strings.Contains(out, "--config-out") {
 		t.Errorf("over a file: exit %d, %s", code, out)

@@ -40,10 +40,11 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 		dryWords(p, c, out)
 		return
 	}
-	if n := len(out.Skipped); n == 1 {
-		p.printf("1 session was there already. It was left as it was.\n")
-	} else if n > 1 {
-		p.printf("%d sessions were there already. They were left as they were.\n", n)
+	if !c.ConfigOnly {
+		p.printf("Sessions: %d new, %d with new messages, %d there already. Messages added: %d.\n", out.New, out.Grown, out.Same, out.Added)
+	}
+	if len(out.Skipped) > 0 {
+		p.printf("Left as they were, because they have other messages here: %s\n", fewNames(out.Skipped))
 	}
 	if len(out.Written) > 0 {
 		p.printf("Written: %s\n", strings.Join(out.Written, ", "))

@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ import (
 )
 
 // settle makes parley's configuration of OpenClaw's, if there is one.
-func (x *reader) settle(table config.Table, getenv func(string) string) (found bool, err error) {
-	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report})
+func (x *reader) settle(ctx context.Context, table config.Table, getenv func(string) string) (found bool, err error) {
+	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Tables: tables{ctx, x.databases}})
 	if src.Tree == nil {
 		return src.Name != "", nil
 	}
