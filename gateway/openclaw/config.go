@@ -23,6 +23,7 @@ import (
 // settle makes parley's configuration of OpenClaw's, if there is one.
 func (x *reader) settle(ctx context.Context, table config.Table, getenv func(string) string) (found bool, err error) {
 	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Tables: tables{ctx, x.databases}})
+	x.jobsAndNotes(src, table)
 	if src.Tree == nil {
 		return src.Name != "", nil
 	}
@@ -31,7 +32,7 @@ func (x *reader) settle(ctx context.Context, table config.Table, getenv func(str
 	if err := c.finish(table); err != nil {
 		return true, err
 	}
-	maps.Copy(x.Secrets, src.Secrets(references(x.Config)))
+	maps.Copy(x.Secrets, src.Secrets(x.Config))
 	return true, nil
 }
 

@@ -258,10 +258,11 @@ func TestReport(t *testing.T) {
 	has(r.Report.Different, "1 entries of other roles", "left out")
 	has(r.Report.Different, "1 summaries", "messages")
 	has(r.Report.Different, "1 tool calls without", "")
+	has(r.Report.NeedsYou, "job Morning brief", `parley cron add '--name=Morning brief' '--cron=0 7 * * 1-5' --zone=Europe/Berlin --agent=helper-two --to=telegram/default/direct/1001 -- 'Say what'\''s new.'`)
 	for what, why := range map[string]string{
 		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "token of its own", "tools.exec": "other tools", "channels.discord.groups.general": "does not take it",
 		"sessions (2): acp:x, agent:main:acp:y": "ACP", "telegram:slash:77": "slash", "sessions (1): unknown": "does not know", "sessions (1): global": "not global", "session broken row": "cannot be read",
-		"agent:main:something": "no key", "2 lines of its transcript": "keep the file", "transcripts of sessions that were reset or deleted (1)": "keep", "cron/jobs.json": "cron add", "model lonely-model": "no provider",
+		"agent:main:something": "no key", "2 lines of its transcript": "keep the file", "transcripts of sessions that were reset or deleted (1)": "keep", "model lonely-model": "no provider",
 		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
 		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.mode": "", "messages.queue.byChannel": "",
 	} {

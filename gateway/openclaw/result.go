@@ -20,7 +20,9 @@ type Result struct {
 	Needs    []string                   // variables that it takes from the environment and that nothing here sets
 	Secrets  map[string]channels.Secret // that it takes from the environment, by name
 	Sessions []history.Imported
-	Paired   []history.Paired // people whom OpenClaw let in by pairing, whatever the policy is now
+	Jobs     []Job
+	Notes    []sessions.AddNote // memory of the agents, visible from their main sessions
+	Paired   []history.Paired   // people whom OpenClaw let in by pairing, whatever the policy is now
 
 	root      *os.Root
 	databases *database.Folder

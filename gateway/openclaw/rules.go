@@ -53,7 +53,7 @@ var rules = []rule{
 // inAgent are those of one of agents.list.
 var inAgent = []rule{
 	{"default", "default", ""}, {"name", "name", ""}, {"identity.name", "name", ""}, {"groupChat.mentionPatterns", "groupChat.mentionPatterns", ""}, {"subagents.allowAgents", "subagents.allowAgents", ""},
-	{"thinkingDefault", "thinking", ""},
+	{"thinkingDefault", "thinking", ""}, {"instructions", "instructions", "IDENTITY.md and USER.md of the workspace are instructions now"},
 }
 
 // inMatch are those of the match of one of bindings.

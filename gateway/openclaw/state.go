@@ -92,8 +92,7 @@ func (x *reader) read(name string) ([]byte, error) {
 // rest names what the import could have converted.
 func (x *reader) rest() {
 	for name, why := range map[string]string{
-		"cron/jobs.json": "make the jobs again: parley cron add",
-		"workspace":      "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well",
+		"workspace": "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well",
 	} {
 		if x.has(name) && (name != "workspace" || !x.hasWorkspace) {
 			x.Report.Leave(name, why)

@@ -1,26 +1,225 @@
 package source
 
-import "time"
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
-// Job is a scheduled job in parley's terms. Exactly one of At, Every and Cron is set.
+// Job is a scheduled job. Exactly one of At, Every and Cron is set.
 type Job struct {
-	What     string // place in OpenClaw's folder, for the report
+	What     string // the job in the report
 	Name     string
 	Agent    string // OpenClaw's id; "" = the default agent
 	Message  string
 	At       time.Time
 	Every    time.Duration
-	Cron     string
+	Cron     string // five fields
 	Zone     string // IANA name
 	To       JobTarget
-	Model    string
+	Model    string // as OpenClaw has it, possibly an alias
 	Thinking string
 	Timeout  time.Duration
 	Off      bool
+	Notes    []string // what is different now
 }
 
 // JobTarget is where the answer goes. The zero value is nowhere; Last is the chat that wrote last.
 type JobTarget struct {
-	Last                         bool
-	Channel, Account, To, Thread string // as OpenClaw writes them
+	Last                 bool
+	Channel, Account, To string // as OpenClaw writes them
+}
+
+// Bounds of jobs; parley's own are the same.
+const (
+	minEvery      = time.Minute
+	maxJobTimeout = 24 * time.Hour
+	maxJobs       = 10_000
+)
+
+// jobs reads the scheduled jobs: rows of the database first, then the file of older versions.
+//
+// source: openclaw/openclaw src/cron/types.ts, docs/automation/cron-jobs.md
+func (s *Source) jobs() {
+	seen := map[string]bool{}
+	if s.folder.Tables != nil {
+		const file, table = "state/openclaw.sqlite", "cron_jobs"
+		rows, err := s.folder.Tables.Rows(file, table, "job_json")
+		if err != nil {
+			s.folder.Report.Need(file+": "+table, fmt.Sprintf("the jobs cannot be read: make them again with parley cron add: %v", err))
+		}
+		for _, r := range rows {
+			v, err := ParseJSON5([]byte(r[0]))
+			s.job(v, err, file, seen)
+		}
+	}
+	names := []string{"cron/jobs.json"}
+	if at, ok := s.inside(text(object(s.Tree["cron"])["store"]), ""); ok && at != names[0] {
+		names = append(names, at)
+	}
+	for _, name := range names {
+		b, err := s.open(name)
+		if err != nil {
+			continue // there are none
+		}
+		v, err := ParseJSON5(b)
+		list, isList := v.([]any)
+		if !isList {
+			list, isList = object(v)["jobs"].([]any)
+		}
+		if err != nil || !isList {
+			s.folder.Report.Need(name, "the jobs cannot be read: make them again with parley cron add")
+			continue
+		}
+		for _, v := range list {
+			s.job(v, nil, name, seen)
+		}
+	}
+}
+
+// job reads one job.
+func (s *Source) job(v any, err error, file string, seen map[string]bool) {
+	raw := object(v)
+	id := cmp.Or(text(raw["id"]), text(raw["jobId"]))
+	if id != "" && seen[id] || len(s.Jobs) >= maxJobs {
+		return
+	}
+	seen[id] = true
+	payload, schedule := object(raw["payload"]), object(raw["schedule"])
+	if line := text(raw["schedule"]); line != "" {
+		schedule = map[string]any{"expr": line}
+	}
+	j := Job{Name: oneLine(cmp.Or(text(raw["name"]), text(raw["description"]))), Agent: text(raw["agentId"]), Message: cmp.Or(text(payload["message"]), text(payload["text"])), Model: text(payload["model"]),
+		Thinking: text(payload["thinking"]), Off: raw["enabled"] == false}
+	j.What = "job " + cmp.Or(j.Name, id, "without a name")
+	if err == nil && j.Message == "" {
+		err = fmt.Errorf("it has no message")
+	}
+	if err == nil {
+		err = j.schedule(schedule)
+	}
+	if err != nil {
+		s.folder.Report.Need(j.What, fmt.Sprintf("it cannot be carried over, make it again with parley cron add: %s: %v", file, err))
+		return
+	}
+	if !j.At.IsZero() && j.At.Before(time.Now()) {
+		s.folder.Report.Leave(j.What, "its time has passed: "+j.At.Format(time.RFC3339))
+		return
+	}
+	if object(s.Tree["cron"])["enabled"] == false && !j.Off {
+		j.Off, j.Notes = true, append(j.Notes, "cron.enabled is false, so the job is switched off")
+	}
+	if n, ok := number(payload["timeoutSeconds"]); ok && n > 0 {
+		j.Timeout = min(time.Duration(n)*time.Second, maxJobTimeout)
+	}
+	if !slices.Contains([]string{"", "off", "minimal", "low", "medium", "high"}, j.Thinking) {
+		j.Notes, j.Thinking = append(j.Notes, "thinking "+j.Thinking+" is high now"), "high"
+	}
+	j.target(raw, payload)
+	if text(raw["sessionTarget"]) == "main" || strings.EqualFold(text(payload["kind"]), "systemEvent") {
+		j.Notes = append(j.Notes, "it runs in a session of its own, and not in the main session")
+	}
+	s.Jobs = append(s.Jobs, j)
+}
+
+// schedule reads when a job is due.
+func (j *Job) schedule(v map[string]any) error {
+	ms, hasAt := number(v["atMs"])
+	at := text(v["at"])
+	every, hasEvery := number(v["everyMs"])
+	expr := cmp.Or(text(v["expr"]), text(v["cron"]), text(v["expression"]))
+	switch {
+	case hasAt:
+		j.At = time.UnixMilli(ms).UTC()
+	case at != "":
+		for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+			if t, err := time.Parse(layout, at); err == nil {
+				j.At = t.UTC() // without an offset OpenClaw means UTC
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is not a time", at)
+	case hasEvery && every > 0 && every < int64(10*365*24*time.Hour/time.Millisecond):
+		if j.Every = time.Duration(every) * time.Millisecond; j.Every < minEvery {
+			j.Every, j.Notes = minEvery, append(j.Notes, fmt.Sprintf("it ran every %s; %s is the least here", time.Duration(every)*time.Millisecond, minEvery))
+		}
+	case expr != "":
+		fields := strings.Fields(expr)
+		if len(fields) == 6 && fields[0] == "0" {
+			fields = fields[1:] // seconds
+		}
+		if named, ok := map[string]string{"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *"}[expr]; ok {
+			fields = strings.Fields(named)
+		}
+		if len(fields) != 5 {
+			return fmt.Errorf("%q does not have five fields", expr)
+		}
+		fields[4] = sundays(fields[4])
+		j.Cron, j.Zone = strings.Join(fields, " "), text(v["tz"])
+		if _, err := time.LoadLocation(j.Zone); err != nil {
+			return fmt.Errorf("%q is not a time zone", j.Zone)
+		}
+	default:
+		return fmt.Errorf("it has no schedule")
+	}
+	return nil
+}
+
+// sundays writes the weekday 7, which OpenClaw takes for Sunday, as 0.
+func sundays(field string) string {
+	days := strings.Split(field, ",")
+	for i, d := range days {
+		switch from, isRange := strings.CutSuffix(d, "-7"); {
+		case d == "7":
+			days[i] = "0"
+		case d == "1-7" || d == "0-7":
+			days[i] = "*"
+		case isRange:
+			days[i] = from + "-6,0"
+		}
+	}
+	return strings.Join(days, ",")
+}
+
+// target reads where the answer goes. Older versions have it in the payload.
+func (j *Job) target(raw, payload map[string]any) {
+	to := object(raw["delivery"])
+	if to == nil {
+		if payload["deliver"] == false {
+			return
+		}
+		to = payload
+	}
+	switch text(to["mode"]) {
+	case "none":
+		return
+	case "webhook":
+		j.Notes = append(j.Notes, "its answer went to a webhook; now it stays in the job's session")
+		return
+	}
+	j.To = JobTarget{Channel: strings.ToLower(cmp.Or(text(to["channel"]), text(to["provider"]))), Account: text(to["accountId"]), To: text(to["to"])}
+	if n, ok := to["to"].(json.Number); ok {
+		j.To.To = n.String()
+	}
+	if j.To.Channel == "last" || j.To.To == "" {
+		j.To = JobTarget{Last: true}
+	}
+}
+
+func number(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	i, err := n.Int64()
+	return i, err == nil
+}
+
+// oneLine writes a text in one line of at most 64 bytes.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.ToValidUTF8(s[:min(len(s), 64)], "")
 }

@@ -13,6 +13,8 @@ type move struct{ from, to string }
 //
 // source: openclaw/openclaw src/config/legacy.migrations.part-1.ts, part-2.ts and part-3.ts, docs/gateway/doctor/config-migrations.md
 var moves = []move{
+	{"inbound.groupChat", "routing.groupChat"}, {"inbound.allowFrom", "routing.allowFrom"}, {"inbound.workspace", "agent.workspace"}, {"inbound.agent", "agent"}, {"inbound.session", "session"},
+	{"inbound.reply.session", "session"},
 	{"whatsapp", "channels.whatsapp"}, {"telegram", "channels.telegram"}, {"discord", "channels.discord"}, {"slack", "channels.slack"}, {"signal", "channels.signal"},
 	{"imessage", "channels.imessage"}, {"msteams", "channels.msteams"}, {"web.enabled", "channels.whatsapp.enabled"},
 	{"routing.bindings", "bindings"}, {"routing.agentToAgent", "tools.agentToAgent"}, {"routing.queue", "messages.queue"},
@@ -20,7 +22,7 @@ var moves = []move{
 	{"agent.tools.allow", "tools.allow"}, {"agent.tools.deny", "tools.deny"}, {"agent.elevated", "tools.elevated"}, {"agent.bash", "tools.exec"},
 	{"agent.sandbox.tools", "tools.sandbox.tools"}, {"agent.subagents.tools", "tools.subagents.tools"}, {"agent", "agents.defaults"},
 	{"defaultModel", "agents.defaults.model"}, {"tools.bash", "tools.exec"}, {"tools.exec.timeoutSec", "tools.exec.timeoutSeconds"},
-	{"gateway.token", "gateway.auth.token"}, {"messages.queue.byProvider", "messages.queue.byChannel"}, {"session.resetByType.dm", "session.resetByType.direct"},
+	{"gateway.token", "gateway.auth.token"}, {"messages.queue.byProvider", "messages.queue.byChannel"}, {"messages.queue.bySurface", "messages.queue.byChannel"}, {"session.resetByType.dm", "session.resetByType.direct"},
 	{"session.typingMode", "agents.defaults.typingMode"}, {"heartbeat", "agents.defaults.heartbeat"}, {"media", "attachments"}, {"audit", "logging.audit"},
 	{"messages.messagePrefix", "channels.whatsapp.responsePrefix"}, {"channels.whatsapp.messagePrefix", "channels.whatsapp.responsePrefix"},
 	{"channels.telegram.token", "channels.telegram.botToken"}, {"channels.telegram.accounts.*.token", "channels.telegram.accounts.*.botToken"},
@@ -37,12 +39,16 @@ var moves = []move{
 
 // modernize brings the layouts of older versions into today's. It reports where a key went, and never opens more than the old version did.
 func (s *Source) modernize(tree map[string]any) {
+	_, old := tree["agent"]
 	for _, m := range moves {
 		s.relocate(tree, m)
 	}
 	s.mentions(tree)
 	s.oldModels(object(object(tree["agents"])["defaults"]), "agents.defaults")
 	s.oldAliases(tree, "aliases")
+	if old {
+		ofAnthropic(object(object(tree["agents"])["defaults"]))
+	}
 	s.oldAgents(tree)
 	s.oldMatches(tree)
 	for kind, c := range object(tree["channels"]) {
@@ -112,10 +118,16 @@ func (s *Source) relocate(tree map[string]any, m move) {
 		}
 		v := at[last]
 		delete(at, last)
-		if have, ok := target[end]; ok {
-			fillMissing(object(have), object(v))
-		} else {
+		have, taken := target[end]
+		both, isList := have.([]any)
+		more, moreIsList := v.([]any)
+		switch {
+		case !taken:
 			target[end] = v
+		case end == "deny" && isList && moreIsList: // leaving one out would allow what it denied
+			target[end] = slices.Concat(both, more)
+		default:
+			fillMissing(object(have), object(v))
 		}
 		s.folder.Report.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
 	}
@@ -217,6 +229,33 @@ func (s *Source) oldModels(agent map[string]any, place string) {
 	}
 }
 
+// ofAnthropic puts the provider in front of models that name none, as OpenClaw did when it had one section agent.
+func ofAnthropic(agent map[string]any) {
+	models := object(agent["models"])
+	full := func(v any) any {
+		name, ok := v.(string)
+		if !ok || strings.TrimSpace(name) == "" || strings.Contains(name, "/") {
+			return v
+		}
+		for _, m := range models {
+			if strings.EqualFold(text(object(m)["alias"]), strings.TrimSpace(name)) {
+				return v
+			}
+		}
+		return "anthropic/" + strings.TrimSpace(name)
+	}
+	if _, ok := agent["model"].(string); ok {
+		agent["model"] = full(agent["model"])
+	}
+	if m := object(agent["model"]); m != nil {
+		m["primary"] = full(m["primary"])
+		list, _ := m["fallbacks"].([]any)
+		for i := range list {
+			list[i] = full(list[i])
+		}
+	}
+}
+
 func (s *Source) oldAliases(tree map[string]any, key string) {
 	if names := object(tree[key]); names != nil {
 		s.alias(section(section(tree, "agents"), "defaults"), names)
@@ -301,6 +340,10 @@ func (s *Source) oldAgents(tree map[string]any) {
 		s.folder.Report.Carry("identity → agents."+id+".identity", "")
 	}
 	agents = object(tree["agents"])
+	list, _ := agents["list"].([]any)
+	for _, a := range slices.Concat(list, slices.Collect(maps.Values(object(agents["entries"])))) {
+		delete(object(a), "instructions") // OpenClaw has no such key; instruct writes it
+	}
 	if entries := object(agents["entries"]); entries != nil {
 		if agents["list"] != nil {
 			delete(agents, "list")
@@ -357,11 +400,30 @@ func (s *Source) oldMatches(tree map[string]any) {
 	rules, _ := object(object(tree["session"])["sendPolicy"])["rules"].([]any)
 	for _, e := range slices.Concat(bindings, rules) {
 		match := object(object(e)["match"])
-		for old, now := range map[string]string{"provider": "channel", "accountID": "accountId"} {
-			if v, ok := match[old]; ok && empty(match[now]) {
-				match[now] = v
-				delete(match, old)
+		for _, m := range [][2]string{{"provider", "channel"}, {"surface", "channel"}, {"accountID", "accountId"}} {
+			if v, ok := match[m[0]]; ok && empty(match[m[1]]) {
+				match[m[1]] = v
+				delete(match, m[0])
 			}
 		}
+	}
+}
+
+// Models returns a function that gives the full name of a model, provider/model, "" if no provider is known.
+func Models(tree map[string]any) func(ref string) string {
+	short := map[string]string{}
+	for full, m := range object(object(object(tree["agents"])["defaults"])["models"]) {
+		if a := text(object(m)["alias"]); a != "" {
+			short[strings.ToLower(a)] = full
+		}
+	}
+	return func(ref string) string {
+		if full, ok := short[strings.ToLower(ref)]; ok {
+			ref = full
+		}
+		if !strings.Contains(ref, "/") {
+			return ""
+		}
+		return ref
 	}
 }

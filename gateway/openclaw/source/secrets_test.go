@@ -75,7 +75,7 @@ func TestSecrets(t *testing.T) {
 			if got := s.Getenv(want.ref); got != want.value {
 				t.Errorf("%s: %s is %q, want %q", in, want.ref, got, want.value)
 			}
-			if s.Secrets([]string{want.ref}); (want.value == asked) != hasLine(r.NeedsYou, "variable "+want.ref, "set it in the environment") {
+			if s.Secrets([]byte("${" + want.ref + "}")); (want.value == asked) != hasLine(r.NeedsYou, "variable "+want.ref, "set it in the environment") {
 				t.Errorf("%s: %+v", in, r.NeedsYou)
 			}
 		}

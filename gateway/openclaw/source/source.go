@@ -17,7 +17,7 @@ import (
 )
 
 // Names lists the names of the configuration file, newest first.
-var Names = []string{"openclaw.json", "moltbot.json", "moldbot.json", "clawdbot.json"}
+var Names = []string{"openclaw.json", "moltbot.json", "moldbot.json", "clawdbot.json", "clawdis.json"}
 
 // maxFile bounds each file that Load reads, in bytes.
 const maxFile = 16 << 20
@@ -74,6 +74,8 @@ func Load(f Folder) *Source {
 			switchOff(s.Tree)
 		}
 	}
+	s.jobs()
+	s.workspaces()
 	return s
 }
 
@@ -122,7 +124,7 @@ func (s *Source) open(name string) ([]byte, error) {
 // inside returns the name of a file in the folder. base is the folder of relative names. A file elsewhere gives false.
 func (s *Source) inside(name, base string) (string, bool) {
 	name = strings.ReplaceAll(strings.TrimSpace(name), `\`, "/")
-	for _, home := range []string{"~/.openclaw", "~/.moltbot", "~/.moldbot", "~/.clawdbot", s.folder.Getenv("OPENCLAW_STATE_DIR"), absolute(s.folder.Root.Name()),
+	for _, home := range []string{"~/.openclaw", "~/.moltbot", "~/.moldbot", "~/.clawdbot", "~/.clawdis", s.folder.Getenv("OPENCLAW_STATE_DIR"), absolute(s.folder.Root.Name()),
 		configfile.Home("~/.openclaw", s.folder.Getenv), configfile.Home("~/.clawdbot", s.folder.Getenv), configfile.Home("~/.moltbot", s.folder.Getenv)} {
 		if rest, ok := strings.CutPrefix(name, strings.TrimSuffix(filepath.ToSlash(home), "/")+"/"); home != "" && ok {
 			name, base = rest, ""

@@ -133,7 +133,7 @@ func TestOriginOfVariables(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	secrets := s.Secrets([]string{"ONE", "OPENAI_API_KEY", "MISSING_KEY"})
+	secrets := s.Secrets([]byte("a: ${ONE}\nb: [${OPENAI_API_KEY}, \"x ${MISSING_KEY}\", $${LITERAL}, ${OPTIONAL:-x}]"))
 	if len(secrets) != 5 || secrets["TWO"].Reveal() != "file" || secrets["OPENAI_API_KEY"].Reveal() != "main" || secrets["THREE"].Reveal() != "block" || secrets["FOUR"].Reveal() != "vars" {
 		t.Errorf("the secrets are %v", secrets)
 	}

@@ -54,10 +54,19 @@ var aliases = map[string]string{"GEMINI_API_KEY": "GOOGLE_API_KEY", "ZAI_API_KEY
 // Getenv returns the value of a variable, "" if it is unknown.
 func (s *Source) Getenv(name string) string { return s.Variable(name).Value.Reveal() }
 
-// Secrets returns the values from the folder that a configuration with these references needs, and the env block, which OpenClaw set for
-// everything it ran. It reports each variable without a value.
-func (s *Source) Secrets(references []string) map[string]channels.Secret {
+// inConfig finds ${NAME} and ${NAME:-default} in a configuration of parley.
+var inConfig = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}\n]*)?\}`)
+
+// Secrets returns the values from the folder that a configuration of parley needs, and the env block, which OpenClaw set for everything it ran.
+// It reports each variable without a value.
+func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 	out := map[string]channels.Secret{}
+	var references []string
+	for _, m := range inConfig.FindAllSubmatch(config, -1) {
+		if len(m[2]) == 0 && !strings.HasPrefix(string(m[0]), "$$") {
+			references = append(references, string(m[1]))
+		}
+	}
 	for name, v := range s.block {
 		out[name] = channels.NewSecret(cmp.Or(s.file[name], v))
 	}

@@ -1,9 +1,237 @@
 package source
 
-// Workspace is the folder of an agent.
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Workspace is the folder of an agent, as far as it is in the state folder.
 type Workspace struct {
-	Agent string   // OpenClaw's id
-	Path  string   // as the configuration has it, or relative to the state folder
-	In    bool     // Path is relative to the state folder
-	Files []string // persona, memory and heartbeat files that exist
+	Agent        string   // OpenClaw's id
+	Path         string   // relative to the state folder
+	Files        []string // persona, memory and other files that OpenClaw knew by name
+	Instructions string   // IDENTITY.md and USER.md
+	Notes        []string // MEMORY.md and memory/*.md in pieces, each at most maxNote characters
+}
+
+const (
+	maxNote  = 2000     // parley's own bound for a note, in characters
+	maxNotes = 1000     // of one agent
+	maxTold  = 16 << 10 // of IDENTITY.md and USER.md together, in bytes
+)
+
+// workspaces finds the folders of agents in the state folder, and reads persona and memory. Folders elsewhere are not read.
+//
+// source: openclaw/openclaw docs/concepts/agent-workspace.md; NousResearch/hermes-agent#7847
+func (s *Source) workspaces() {
+	agents := object(s.Tree["agents"])
+	root := text(object(agents["defaults"])["workspace"])
+	first := DefaultAgent(s.Tree)
+	own := map[string]string{first: root}
+	list, _ := agents["list"].([]any)
+	for _, a := range list {
+		if id := text(object(a)["id"]); id != "" {
+			own[id] = text(object(a)["workspace"])
+		}
+	}
+	for id, a := range object(agents["entries"]) {
+		own[id] = text(object(a)["workspace"])
+	}
+	for _, id := range slices.Sorted(maps.Keys(own)) {
+		tries := []string{own[id]}
+		if tries[0] == "" && id == first {
+			tries = []string{root, "workspace"}
+		} else if tries[0] == "" {
+			tries = []string{root + "-" + id, path.Join(root, id), "workspace-" + id}
+		}
+		for _, dir := range tries {
+			if at, ok := s.inside(dir, ""); ok && s.workspace(id, at) {
+				break
+			}
+		}
+	}
+	for _, w := range s.Workspaces {
+		s.instruct(w)
+	}
+}
+
+// instruct writes the persona of a workspace as instructions of its agent, a key that OpenClaw does not have.
+func (s *Source) instruct(w Workspace) {
+	if s.Tree == nil || w.Instructions == "" {
+		return
+	}
+	agents := section(s.Tree, "agents")
+	entry := object(object(agents["entries"])[w.Agent])
+	if entry == nil {
+		entry = agentIn(agents, w.Agent)
+	}
+	entry["instructions"] = literal(w.Instructions)
+}
+
+// workspace reads a folder; false if there is none.
+func (s *Source) workspace(agent, dir string) bool {
+	files, err := fs.ReadDir(s.folder.Root.FS(), dir)
+	if err != nil {
+		return false
+	}
+	w := Workspace{Agent: agent, Path: dir}
+	for _, name := range []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md", "memory.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"} {
+		if !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == name }) {
+			continue
+		}
+		w.Files = append(w.Files, name)
+		what := path.Join(dir, name)
+		switch name {
+		case "IDENTITY.md", "USER.md":
+			if told := s.prose(what); told != "" && len(w.Instructions)+len(told) <= maxTold {
+				w.Instructions = strings.TrimSpace(w.Instructions + "\n\n" + told)
+				s.folder.Report.Carry(what+" → instructions of the agent "+agent, "")
+			} else if told != "" {
+				s.folder.Report.Need(what, fmt.Sprintf("it is too long: shorten it to %d KB, and put it into the instructions of the agent", maxTold>>10))
+			}
+		case "MEMORY.md", "memory.md":
+			s.remember(&w, what)
+		case "HEARTBEAT.md":
+			s.heartbeat(agent, what)
+		case "TOOLS.md":
+			s.folder.Report.See(what, "parley has other tools: copy what still holds into AGENTS.md")
+		}
+	}
+	days, _ := fs.Glob(s.folder.Root.FS(), path.Join(dir, "memory", "*.md"))
+	for _, day := range days {
+		w.Files = append(w.Files, strings.TrimPrefix(day, dir+"/"))
+		s.remember(&w, day)
+	}
+	s.Workspaces = append(s.Workspaces, w)
+	return true
+}
+
+// prose reads a file of text. A file that cannot be read becomes a line of the report.
+func (s *Source) prose(name string) string {
+	b, err := s.open(name)
+	if err != nil {
+		s.folder.Report.Leave(name, "it cannot be read: "+err.Error())
+		return ""
+	}
+	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(strings.TrimPrefix(string(b), "\uFEFF"), "\uFFFD"), "\x00", ""))
+}
+
+// remember cuts a file of memory into notes: one for each paragraph below the same heading, with the name of the file.
+func (s *Source) remember(w *Workspace, name string) {
+	before, dropped := len(w.Notes), 0
+	base := strings.TrimSuffix(path.Base(name), ".md")
+	for _, piece := range pieces(s.prose(name), maxNote-utf8.RuneCountInString(base)-2) {
+		if piece = base + ": " + piece; len(w.Notes) >= maxNotes {
+			dropped++
+		} else if !slices.Contains(w.Notes, piece) {
+			w.Notes = append(w.Notes, piece)
+		}
+	}
+	if n := len(w.Notes) - before; n > 0 {
+		s.folder.Report.Differ(name, fmt.Sprintf("it becomes %d notes of the agent %s, which the tool recall finds", n, w.Agent))
+	}
+	if dropped > 0 {
+		s.folder.Report.Leave(name, fmt.Sprintf("%d notes are too many for one agent: keep the file", dropped))
+	}
+}
+
+// pieces cuts a text at empty lines, and joins short neighbours below one heading up to a number of characters.
+func pieces(text string, most int) (out []string) {
+	heading, have := "", ""
+	flush := func() {
+		if have = strings.TrimSpace(have); have != "" {
+			out = append(out, have)
+		}
+		have = ""
+	}
+	for _, p := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+		if p = strings.TrimSpace(p); p == "" {
+			continue
+		}
+		if strings.HasPrefix(p, "#") {
+			flush()
+			first, rest, _ := strings.Cut(p, "\n")
+			if heading = strings.TrimSpace(strings.TrimLeft(first, "#")); len(heading) > 200 {
+				heading = strings.ToValidUTF8(heading[:200], "")
+			}
+			if p = strings.TrimSpace(rest); p == "" {
+				continue
+			}
+		}
+		if have != "" && utf8.RuneCountInString(have)+utf8.RuneCountInString(p)+1 > most/2 {
+			flush()
+		}
+		switch {
+		case have != "":
+			have += "\n" + p
+		case heading != "":
+			have = heading + ": " + p
+		default:
+			have = p
+		}
+		for utf8.RuneCountInString(have) > most {
+			r := []rune(have)
+			cut := most
+			if i := strings.LastIndexAny(string(r[:most]), "\n."); i > 0 {
+				cut = utf8.RuneCountInString(string(r[:most])[:i+1])
+			}
+			out = append(out, strings.TrimSpace(string(r[:cut])))
+			have = strings.TrimSpace(string(r[cut:]))
+		}
+	}
+	flush()
+	return out
+}
+
+// heartbeat makes a job of HEARTBEAT.md. A file with headings and comments only does nothing, as in OpenClaw.
+func (s *Source) heartbeat(agent, name string) {
+	asked := false
+	for _, line := range strings.Split(s.prose(name), "\n") {
+		line = strings.TrimSpace(line)
+		asked = asked || line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "<!--")
+	}
+	beat := object(object(object(s.Tree["agents"])["defaults"])["heartbeat"])
+	list, _ := object(s.Tree["agents"])["list"].([]any)
+	entry := object(object(object(s.Tree["agents"])["entries"])[agent])
+	for _, a := range list {
+		if text(object(a)["id"]) == agent {
+			entry = object(a)
+		}
+	}
+	if own := object(entry["heartbeat"]); own != nil {
+		beat = object(merge(beat, own))
+	}
+	every := 30 * time.Minute
+	if v := text(beat["every"]); v != "" {
+		if !strings.ContainsAny(v, "smhd") {
+			v += "m"
+		}
+		days, isDays := strings.CutSuffix(v, "d")
+		if d, err := time.ParseDuration(v); err == nil {
+			every = d
+		} else if d, err := time.ParseDuration(days + "h"); err == nil && isDays {
+			every = 24 * d
+		}
+	}
+	if !asked || every <= 0 {
+		return
+	}
+	j := Job{What: "job heartbeat of " + agent, Name: "heartbeat", Agent: agent, Every: max(every, minEvery), Model: text(beat["model"]),
+		Message: "Read HEARTBEAT.md in your workspace with the tool files, and do what it says. Do not repeat old tasks. Answer NO_REPLY if nothing needs attention."}
+	switch to := text(beat["target"]); to {
+	case "none":
+	case "", "last":
+		j.To.Last = true
+	default:
+		if j.To = (JobTarget{Channel: to, Account: text(beat["accountId"]), To: text(beat["to"])}); j.To.To == "" {
+			j.To = JobTarget{Last: true}
+		}
+	}
+	s.Jobs = append(s.Jobs, j)
 }

@@ -1,0 +1,111 @@
+package openclaw
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"parley/gateway/openclaw/report"
+	"parley/gateway/openclaw/source"
+)
+
+// A shell gives the words of a command to parley as they are in the job.
+func TestCommandsOfJobs(t *testing.T) {
+	t.Parallel()
+	for _, j := range []Job{
+		{Name: "it's", Cron: "0 9 * * 1-5", Zone: "Europe/Berlin", To: "last", Message: "say $HOME `x` \"y\" it's\nnew", Model: "openai/x"},
+		{Every: time.Hour, Message: "--off", Off: true, Timeout: time.Minute, Thinking: "low", Agent: "main"},
+		{At: "2099-01-01T00:00:00Z", Message: "x"},
+	} {
+		out, err := exec.Command("sh", "-c", "printf '%s\\000' "+j.Command()).Output()
+		if err != nil {
+			t.Skip("there is no shell: ", err)
+		}
+		words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		want := []string{"parley", "cron", "add"}
+		for _, f := range [][2]string{{"name", j.Name}, {"at", j.At}, {"every", span(j.Every)}, {"cron", j.Cron}, {"zone", j.Zone}, {"agent", j.Agent}, {"to", j.To}, {"model", j.Model}, {"thinking", j.Thinking}, {"timeout", span(j.Timeout)}} {
+			if f[1] != "" {
+				want = append(want, "--"+f[0]+"="+f[1])
+			}
+		}
+		if j.Off {
+			want = append(want, "--off")
+		}
+		if diff := cmp.Diff(append(want, "--", j.Message), words); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// source: openclaw/openclaw docs/automation/cron-jobs.md, "Telegram delivery targets"; docs/channels/discord.md (user:, channel:)
+func TestTargetsOfJobs(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[source.JobTarget]string{
+		{}: "", {Last: true}: "last",
+		{Channel: "telegram", To: "1001"}: "telegram/default/direct/1001", {Channel: "telegram", To: "telegram:1001", Account: "Biz"}: "telegram/biz/direct/1001",
+		{Channel: "telegram", To: "-1001234567890:topic:123"}: "telegram/default/group/-1001234567890/123", {Channel: "telegram", To: "-1001234567890:123"}: "telegram/default/group/-1001234567890/123",
+		{Channel: "telegram", To: "telegram:group:-1001234567890:topic:123"}: "telegram/default/group/-1001234567890/123", {To: "telegram:-100500"}: "telegram/default/group/-100500",
+		{Channel: "discord", To: "user:77"}: "discord/default/direct/77", {Channel: "discord", To: "channel:88"}: "discord/default/channel/88",
+		{Channel: "whatsapp", To: "+15550001"}: "whatsapp/default/direct/+15550001", {Channel: "whatsapp", To: "1@g.us"}: "whatsapp/default/group/1@g.us",
+		{Channel: "telegram", To: "@ann"}: "-", {Channel: "slack", To: "channel:C1"}: "-", {Channel: "telegram", To: "group:x"}: "-", {Channel: "discord", To: "#general"}: "-",
+	} {
+		got, why := address(table(), in)
+		if want == "-" {
+			if got != "" || why == "" {
+				t.Errorf("%+v: %q, %q", in, got, why)
+			}
+		} else if got != want || why != "" {
+			t.Errorf("%+v: %q, want %q (%s)", in, got, want, why)
+		}
+	}
+}
+
+// Persona becomes instructions, memory becomes notes that only the main session sees, and HEARTBEAT.md becomes a job.
+func TestPersonaAndMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"openclaw.json":                             `{agents: {list: [{id: "main", default: true}, {id: "Helper Two"}]}, channels: {telegram: {enabled: false}}}`,
+		"workspace/IDENTITY.md":                     "# IDENTITY\n\nName: Ada ${HOME}",
+		"workspace/USER.md":                         "Call me Olga.",
+		"workspace/MEMORY.md":                       "# House\n\nThe key is under the pot.",
+		"workspace/HEARTBEAT.md":                    "Look at the mail.",
+		"workspace-Helper Two/memory/2026-01-02.md": "Beans were planted.",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Read(t.Context(), dir, table(), none, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(r.Config), "Name: Ada $${HOME}") || !strings.Contains(string(r.Config), "Call me Olga.") {
+		t.Errorf("%s", r.Config)
+	}
+	var notes []string
+	for _, n := range r.Notes {
+		notes = append(notes, string(n.Agent)+" "+string(n.Key)+" "+n.Text)
+	}
+	if want := []string{"helper-two agent:helper-two:main 2026-01-02: Beans were planted.", "main agent:main:main MEMORY: House: The key is under the pot."}; !slices.Equal(notes, want) {
+		t.Errorf("%q", notes)
+	}
+	if len(r.Jobs) != 1 || r.Jobs[0].Every != 30*time.Minute || r.Jobs[0].To != "last" || r.Jobs[0].Agent != "main" {
+		t.Errorf("%+v", r.Jobs)
+	}
+	if !slices.ContainsFunc(r.Report.NeedsYou, func(i report.Item) bool {
+		return i.What == r.Jobs[0].What && strings.Contains(i.Why, "parley cron add")
+	}) {
+		t.Errorf("%+v", r.Report.NeedsYou)
+	}
+}

@@ -1,0 +1,120 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// source: openclaw/openclaw docs/concepts/agent-workspace.md; NousResearch/hermes-agent#7847
+func TestWorkspaces(t *testing.T) {
+	t.Parallel()
+	var long strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&long, "long words %d. ", i)
+	}
+	s, r := load(t, map[string]string{
+		"openclaw.json":       `{agents: {defaults: {workspace: "~/.openclaw/workspace"}, list: [{id: "main"}, {id: "b", workspace: "~/.openclaw/mine"}, {id: "c"}, {id: "d", workspace: "/srv/elsewhere"}, {id: "e", workspace: "~/.openclaw/../x"}]}}`,
+		"workspace/AGENTS.md": "x", "workspace/TOOLS.md": "x", "workspace/MEMORY.md": "One fact.\n\nAnother fact.\n\n## Garden\nBeans grow.\n\n## Empty\n", "workspace/memory/2026-01-02.md": "- planted beans",
+		"workspace/memory/2026-01-03.md": "- planted beans", "workspace/HEARTBEAT.md": "# HEARTBEAT.md\n<!-- nothing -->\n", "mine/USER.md": "\uFEFFOlga\x00 \xff", "mine/IDENTITY.md": "", "workspace-c/MEMORY.md": long.String(),
+	}, nil, nil)
+	var got []Workspace
+	for _, w := range s.Workspaces {
+		if w.Agent == "c" {
+			for _, n := range w.Notes {
+				if c := utf8.RuneCountInString(n); c > maxNote {
+					t.Errorf("a note has %d characters", c)
+				}
+			}
+			if all := strings.Join(w.Notes, " "); strings.Count(all, "long words ") != 1000 {
+				t.Errorf("%d of 1000 sentences are left in %d notes", strings.Count(all, "long words "), len(w.Notes))
+			}
+			w.Notes = nil
+		}
+		got = append(got, w)
+	}
+	want := []Workspace{
+		{Agent: "b", Path: "mine", Files: []string{"IDENTITY.md", "USER.md"}, Instructions: "Olga \uFFFD"},
+		{Agent: "c", Path: "workspace-c", Files: []string{"MEMORY.md"}},
+		{Agent: "main", Path: "workspace", Files: []string{"AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "memory/2026-01-02.md", "memory/2026-01-03.md"},
+			Notes: []string{"MEMORY: One fact.\nAnother fact.", "MEMORY: Garden: Beans grow.", "2026-01-02: - planted beans", "2026-01-03: - planted beans"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !hasLine(r.Different, "workspace/MEMORY.md", "2 notes of the agent main") || !hasLine(r.Also, "workspace/TOOLS.md", "AGENTS.md") || len(s.Jobs) > 0 {
+		t.Errorf("%+v, %+v", r, s.Jobs)
+	}
+}
+
+// The heartbeat of OpenClaw is a job: every 30 minutes without a setting, never with 0m.
+//
+// source: openclaw/openclaw docs/gateway/heartbeat.md
+func TestHeartbeat(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]time.Duration{`{}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {every: "2h"}}}}`: 2 * time.Hour, `{agents: {defaults: {heartbeat: {every: "45"}}}}`: 45 * time.Minute,
+		`{agents: {defaults: {heartbeat: {every: "0m"}}}}`: 0, `{agents: {defaults: {heartbeat: {every: "2h"}}, list: [{id: "main", heartbeat: {every: "1d", target: "none"}}]}}`: 24 * time.Hour, `{heartbeat: {every: "5s"}}`: time.Minute} {
+		s, _ := load(t, map[string]string{"openclaw.json": config, "workspace/HEARTBEAT.md": "Look at the mail."}, nil, nil)
+		switch {
+		case want == 0 && len(s.Jobs) == 0:
+		case len(s.Jobs) != 1 || s.Jobs[0].Every != want || s.Jobs[0].To.Last == strings.Contains(config, "none"):
+			t.Errorf("%s: %+v", config, s.Jobs)
+		}
+	}
+}
+
+// Persona and memory of an agent are read in the state folder only.
+func TestWorkspacesStayInside(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "USER.md"), []byte("made-up-secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "workspace")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "mine"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "USER.md"), filepath.Join(dir, "mine", "USER.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "openclaw.json"), []byte(`{agents: {list: [{id: "main"}, {id: "b", workspace: "mine"}, {id: "c", workspace: `+quote(outside)+`}]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, r := loadDir(t, dir, nil, nil)
+	if slices.ContainsFunc(s.Workspaces, func(w Workspace) bool { return w.Instructions != "" }) {
+		t.Errorf("%+v", s.Workspaces)
+	}
+	noSecret(t, s, r)
+}
+
+// FuzzPieces: notes are short, and no word of a text is lost.
+func FuzzPieces(f *testing.F) {
+	f.Add("# A\n\nb\n\nc", 100)
+	f.Add(strings.Repeat("x", 500), 60)
+	f.Add("#\n\n#x\r\n\r\ny", 70)
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		if most < 50 || most > maxNote || !utf8.ValidString(text) {
+			return
+		}
+		all := pieces(text, most)
+		for _, p := range all {
+			if strings.TrimSpace(p) == "" || utf8.RuneCountInString(p) > most {
+				t.Errorf("%q", p)
+			}
+		}
+		for _, line := range strings.Split(text, "\n") {
+			if word := strings.TrimSpace(line); word != "" && len(word) < 20 && !strings.Contains(word, "#") && len(text) < most/4 && !strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' }) && !strings.Contains(strings.Join(all, "\n"), word) {
+				t.Errorf("%q is lost of %q: %q", word, text, all)
+			}
+		}
+	})
+}
