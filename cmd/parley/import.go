@@ -28,7 +28,8 @@ type importOpenClawCmd struct {
 	Write        bool   `xor:"write" help:"Write the sessions to the state folder, and the configuration to a new file."`
 	Use          bool   `xor:"use,part" help:"Write, and make the new file the configuration in force. The old file is kept as FILE.bak-TIME."`
 	SessionsOnly bool   `xor:"part,half" help:"Import no configuration."`
-	ConfigOnly   bool   `xor:"half" help:"Import no sessions."`
+	ConfigOnly   bool   `xor:"half,jobs" help:"Import no sessions."`
+	Jobs         bool   `xor:"jobs" help:"Import the scheduled jobs as well. Without it the report has a command for each."`
 	ConfigOut    string `xor:"part,out" placeholder:"FILE" help:"Where --write puts the configuration. Default: openclaw-import.yaml."`
 	Verbose      bool   `help:"Print every line of the report."`
 	asJSON
@@ -47,6 +48,7 @@ Examples:
 
   parley import openclaw                        # report: what would change
   parley import openclaw --use                  # do it: sessions, and the configuration in force
+  parley import openclaw --use --jobs           # the same, with the scheduled jobs
   parley import openclaw --write                # sessions, and openclaw-import.yaml to look at
   parley import openclaw ~/.openclaw-work --sessions-only --write
   parley import openclaw --config-only --write --config-out work.yaml`
@@ -61,6 +63,8 @@ type imported struct {
 	State   string   `json:"state"`            // folder that the sessions go to
 	Config  string   `json:"config,omitempty"` // file that the configuration goes to
 	InForce bool     `json:"inForce"`          // Config is what parley reads without --config
+	Notes   int      `json:"notes"`            // of the agents' memory that were added
+	Jobs    int      `json:"jobs"`             // scheduled jobs that were added
 	Written []string `json:"written"`          // files, and the state folder
 	Kept    []string `json:"kept"`             // copies of replaced files, and files that were left as they are
 	New     int      `json:"new"`              // sessions that were added
@@ -95,7 +99,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 	}
 	defer func() { _ = r.Close() }() // copies in the temporary folder
 	out := imported{Report: r.Report, From: c.Dir, State: to.conf.State, DryRun: !c.Write && !c.Use, Written: []string{}, Kept: []string{}, Skipped: []string{}, Needs: []string{}}
-	out.Running = locate.Running(e.ctx, c.Dir, 0, nil, os.Getenv)
+	out.Running = r.Running(e.ctx, os.Getenv)
 	if !c.SessionsOnly && r.Config != nil {
 		out.Config, out.Needs = to.file, to.needs(r)
 	}
@@ -104,6 +108,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 			return err
 		}
 	}
+	out.Report = r.Report
 	out.person()
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
 }
@@ -168,6 +173,13 @@ func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out
 	bar.begin("Writing sessions")
 	stored, err := r.Store(e.ctx, s, bar.set)
 	bar.end()
+	if err == nil {
+		out.Notes, err = r.StoreNotes(e.ctx, s)
+	}
+	if err == nil && c.Jobs {
+		out.Jobs, err = r.StoreJobs(e.ctx, s, to.agents(r, out.Config != ""), time.Now())
+		r.Report.Sort()
+	}
 	out.New, out.Grown, out.Same, out.Added = stored.New, stored.Extended, stored.Same, stored.Messages
 	for _, k := range stored.Left {
 		out.Skipped = append(out.Skipped, string(k))

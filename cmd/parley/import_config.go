@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,7 @@ import (
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw"
 	"parley/gateway/wizard"
+	"parley/sessions"
 )
 
 // destination is where an import goes.
@@ -82,6 +84,21 @@ func envBeside(file string) string { return filepath.Join(filepath.Dir(file), co
 func (to destination) needs(r *openclaw.Result) []string {
 	there := configfile.WithEnvFile(to.file, os.Getenv)
 	return slices.DeleteFunc(append([]string{}, r.Needs...), func(name string) bool { return there(name) != "" })
+}
+
+// agents lists the agents for whom jobs can be imported, the default one first: those of the new configuration, or of the one in force.
+func (to destination) agents(r *openclaw.Result, isNew bool) []sessions.AgentID {
+	conf := to.conf
+	if isNew {
+		c, _, err := config.Parse(to.file, r.Config, accounts.Table(tables.Adapters()), func(name string) string {
+			return cmp.Or(os.Getenv(name), r.Secrets[name].Reveal(), "0:unset") // some may be set where the host runs
+		})
+		if err == nil {
+			conf = c
+		}
+	}
+	ids, first := conf.Agents.IDs()
+	return append([]sessions.AgentID{first}, ids...)
 }
 
 // files makes the configuration and the variables beside it. Files that need not be written are named in out.

@@ -41,6 +41,9 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 		return
 	}
 	if !c.ConfigOnly {
+		if out.Notes+out.Jobs > 0 {
+			p.printf("Notes added to the memory: %d. Jobs added: %d.\n", out.Notes, out.Jobs)
+		}
 		p.printf("Sessions: %d new, %d with new messages, %d there already. Messages added: %d.\n", out.New, out.Grown, out.Same, out.Added)
 	}
 	if len(out.Skipped) > 0 {

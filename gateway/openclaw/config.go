@@ -24,6 +24,7 @@ import (
 func (x *reader) settle(ctx context.Context, table config.Table, getenv func(string) string) (found bool, err error) {
 	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Tables: tables{ctx, x.databases}})
 	x.jobsAndNotes(src, table)
+	x.port = gatewayPort(src.Tree)
 	if src.Tree == nil {
 		return src.Name != "", nil
 	}

@@ -26,6 +26,7 @@ type Result struct {
 
 	root      *os.Root
 	databases *database.Folder
+	port      int // of the gateway; 0 = the configuration names none
 }
 
 // Close removes the copies of databases and closes the folder. Sessions that are not in memory cannot be read any more.
