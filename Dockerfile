@@ -1,4 +1,4 @@
-# parley in a container: one static binary, no shell, not root. How to run it: docs/operations.md.
+# parley in a container: one static binary, no shell, not root. How to run it: docs/install.md.
 #
 #   docker build --build-arg VERSION=1.2.3 -t parley .
 

@@ -12,57 +12,57 @@ import (
 
 // Config is the section `agents`.
 type Config struct {
-	Defaults Defaults `yaml:"defaults" doc:"What every agent has unless its entry says otherwise."`
-	List     []Entry  `yaml:"list" doc:"The agents; without a list there is one, main."`
+	Defaults Defaults `yaml:"defaults" doc:"Settings of every agent; an agent's own entry overrides them."`
+	List     []Entry  `yaml:"list" doc:"The agents. Without a list there is one agent, main."`
 }
 
 // Defaults is agents.defaults.
 type Defaults struct {
-	Model          string     `yaml:"model" doc:"provider/model; empty = the best that was found at start."`
+	Model          string     `yaml:"model" doc:"provider/model; empty = the best model that the host found at its start."`
 	Fallbacks      []string   `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails."`
-	Thinking       string     `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much models think, where they can be told; empty = their default."`
-	Instructions   string     `yaml:"instructions" doc:"What the agents are told about themselves."`
-	TimeoutSeconds int        `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Longest turn, in seconds."`
-	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns at work at the same time, over all sessions."`
-	MaxSteps       int        `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Model calls in one turn."`
-	HistoryLimit   int        `yaml:"historyLimit" default:"400" min:"2" max:"10000" doc:"Most messages of the transcript that a model is shown; older ones are summed up."`
-	Compaction     Compaction `yaml:"compaction" doc:"Summing up the older part of a long session before the model's window is full."`
-	Budget         Budget     `yaml:"budget" doc:"What each agent may spend in a day, unless its entry says otherwise."`
-	Workspace      string     `yaml:"workspace" doc:"Folder in which each agent has one of its own, by its id: instructions, persona, files. Empty = workspace in the state folder."`
-	Timezone       string     `yaml:"timezone" doc:"IANA name of the time zone in which agents are told the time; empty = the host's."`
+	Thinking       string     `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"Reasoning effort, for models that accept one; empty = the model's default."`
+	Instructions   string     `yaml:"instructions" doc:"System instructions for the agents."`
+	TimeoutSeconds int        `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Maximum duration of a turn, in seconds."`
+	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns that run at the same time, over all sessions."`
+	MaxSteps       int        `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Maximum number of model calls in one turn."`
+	HistoryLimit   int        `yaml:"historyLimit" default:"400" min:"2" max:"10000" doc:"Maximum number of transcript messages in a prompt; older messages are summarized."`
+	Compaction     Compaction `yaml:"compaction" doc:"Summarizes the older part of a long session before the model's context window is full."`
+	Budget         Budget     `yaml:"budget" doc:"Daily budget of each agent; an agent's own entry overrides it."`
+	Workspace      string     `yaml:"workspace" doc:"Folder that holds one folder for each agent, named by its id, with instructions, persona and files. Empty = workspace in the state folder."`
+	Timezone       string     `yaml:"timezone" doc:"Time zone of the times that agents see, as an IANA name; empty = the host's time zone."`
 	Subagents      Subagents  `yaml:"subagents" doc:"Sub-agents."`
 	Sandbox        Sandbox    `yaml:"sandbox" doc:"Sandboxed sessions."`
 }
 
 // Subagents is agents.defaults.subagents.
 type Subagents struct {
-	ArchiveAfterMinutes int    `yaml:"archiveAfterMinutes" default:"60" min:"0" max:"525600" doc:"A sub-agent's session is archived after this many minutes; 0 = never."`
-	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents at work at the same time."`
-	MaxChildrenPerAgent int    `yaml:"maxChildrenPerAgent" default:"5" min:"1" max:"10000" doc:"Unfinished sub-agents of one session."`
-	MaxSpawnDepth       int    `yaml:"maxSpawnDepth" default:"1" min:"1" max:"5" doc:"1: sub-agents cannot spawn; more: sub-agents above that depth can, and have the results of theirs."`
-	Announce            string `yaml:"announce" enum:"direct,requester" default:"direct" doc:"direct: a sub-agent's result is posted into the chat that asked for it. requester: it goes to the session there, whose agent words the update."`
-	Model               string `yaml:"model" doc:"provider/model of sub-agents; empty = the agent's."`
+	ArchiveAfterMinutes int    `yaml:"archiveAfterMinutes" default:"60" min:"0" max:"525600" doc:"Minutes after which a sub-agent's session is archived; 0 = never."`
+	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents that run at the same time."`
+	MaxChildrenPerAgent int    `yaml:"maxChildrenPerAgent" default:"5" min:"1" max:"10000" doc:"Maximum number of unfinished sub-agents of one session."`
+	MaxSpawnDepth       int    `yaml:"maxSpawnDepth" default:"1" min:"1" max:"5" doc:"1: sub-agents cannot spawn sub-agents. Larger: sub-agents above this depth can, and receive the results."`
+	Announce            string `yaml:"announce" enum:"direct,requester" default:"direct" doc:"direct: the host posts a sub-agent's result into the chat that asked for it. requester: the session that asked receives the result, and its agent writes the update."`
+	Model               string `yaml:"model" doc:"provider/model of sub-agents; empty = the agent's model."`
 }
 
 // Sandbox is agents.defaults.sandbox.
 type Sandbox struct {
 	Mode                   string `yaml:"mode" enum:"off,non-main,all" default:"off" doc:"Which sessions are sandboxed."`
-	SessionToolsVisibility string `yaml:"sessionToolsVisibility" enum:"spawned,all" default:"spawned" doc:"spawned: a sandboxed session sees at most itself and what it spawned."`
+	SessionToolsVisibility string `yaml:"sessionToolsVisibility" enum:"spawned,all" default:"spawned" doc:"spawned: a sandboxed session sees only itself and the sessions that it spawned."`
 }
 
 // Entry is one agent.
 type Entry struct {
-	ID           sessions.AgentID `yaml:"id" required:"true" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" doc:"Lower case letters, digits, - and _."`
-	Default      bool             `yaml:"default" doc:"Answers where no binding matches."`
+	ID           sessions.AgentID `yaml:"id" required:"true" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" doc:"Identifier: lower-case letters, digits, - and _."`
+	Default      bool             `yaml:"default" doc:"true: this agent answers where no binding matches."`
 	Name         string           `yaml:"name" doc:"Display name; people in groups can call it by this name."`
 	Model        string           `yaml:"model" doc:"provider/model; empty = agents.defaults.model."`
 	Fallbacks    []string         `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails; empty = agents.defaults.fallbacks."`
 	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much the model thinks; empty = agents.defaults.thinking."`
-	Budget       *Budget          `yaml:"budget" doc:"What it may spend in a day; replaces agents.defaults.budget."`
-	Workspace    string           `yaml:"workspace" doc:"Its own folder; empty = below agents.defaults.workspace."`
-	Instructions string           `yaml:"instructions" doc:"What the agent is told about itself; empty = agents.defaults.instructions."`
-	Subagents    EntrySubagents   `yaml:"subagents" doc:"Which agents it may spawn."`
-	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, inside what the section tools allows."`
+	Budget       *Budget          `yaml:"budget" doc:"Daily budget; replaces agents.defaults.budget."`
+	Workspace    string           `yaml:"workspace" doc:"Folder of this agent; empty = its folder below agents.defaults.workspace."`
+	Instructions string           `yaml:"instructions" doc:"System instructions; empty = agents.defaults.instructions."`
+	Subagents    EntrySubagents   `yaml:"subagents" doc:"Agents that it may spawn."`
+	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, within the limits of the section tools."`
 	GroupChat    GroupChat        `yaml:"groupChat" doc:"Behaviour in groups."`
 }
 
@@ -73,20 +73,20 @@ type EntrySubagents struct {
 
 // GroupChat is agents.list[].groupChat.
 type GroupChat struct {
-	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention; without them the agent's name does."`
+	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention; without them the agent's name counts."`
 }
 
 // Compaction is agents.defaults.compaction.
 type Compaction struct {
-	Off   bool    `yaml:"off" default:"false" doc:"true: never by itself; older messages are then left out instead."`
-	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Part of the window that may be full before."`
-	Model string  `yaml:"model" doc:"provider/model that writes summaries; empty = the session's."`
+	Off   bool    `yaml:"off" default:"false" doc:"true: never summarize automatically; older messages are left out of the prompt instead."`
+	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Part of the context window that may be full before the host summarizes."`
+	Model string  `yaml:"model" doc:"provider/model that writes summaries; empty = the session's model."`
 }
 
 // Budget says what may be spent in a day, the host's time zone; 0 = any amount.
 type Budget struct {
-	SessionTokens int     `yaml:"sessionTokens" min:"0" max:"1000000000000" doc:"Tokens of one session and the sub-agents below it, in and out."`
-	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Dollars of one session; counts where models.providers.*.models.* has prices."`
+	SessionTokens int     `yaml:"sessionTokens" min:"0" max:"1000000000000" doc:"Input and output tokens of one session and its sub-agents."`
+	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Dollars of one session; applies to models with prices in models.providers.*.models.*."`
 	AgentTokens   int     `yaml:"agentTokens" min:"0" max:"1000000000000" doc:"Tokens of one agent."`
 	AgentCost     float64 `yaml:"agentCost" min:"0" max:"1000000" doc:"Dollars of one agent."`
 }
@@ -94,18 +94,18 @@ type Budget struct {
 // Models is the section `models`.
 type Models struct {
 	Providers map[string]Provider `yaml:"providers" doc:"Model providers by name; a model is named provider/model."`
-	DayTokens int                 `yaml:"dayTokens" min:"0" max:"1000000000000" doc:"Tokens that the whole host may use in a day, in and out; 0 = any number."`
-	DayCost   float64             `yaml:"dayCost" min:"0" max:"1000000" doc:"Dollars that the whole host may spend in a day; 0 = any amount."`
+	DayTokens int                 `yaml:"dayTokens" min:"0" max:"1000000000000" doc:"Input and output tokens of the whole host in a day; 0 = no limit."`
+	DayCost   float64             `yaml:"dayCost" min:"0" max:"1000000" doc:"Dollars of the whole host in a day; 0 = no limit."`
 }
 
 // ModelFacts is models.providers.*.models.*: what parley should know about a model.
 type ModelFacts struct {
-	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that it takes, prompt and answer; 0 = the provider's contextWindow, else what the server or the catalogue says."`
-	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt. Without input and output: what the server or the catalogue says."`
-	Output        float64 `yaml:"output" min:"0" max:"100000" doc:"Dollars for a million tokens of answer."`
-	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that were cached; 0 = like input."`
-	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that are put into the cache; 0 = like input."`
-	NoImages      bool    `yaml:"noImages" default:"false" doc:"It cannot look at pictures."`
+	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Context window in tokens, prompt and answer together; 0 = the provider's contextWindow, else the server's or the catalogue's figure."`
+	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars per million prompt tokens. Without input and output, the server's or the catalogue's prices apply."`
+	Output        float64 `yaml:"output" min:"0" max:"100000" doc:"Dollars per million answer tokens."`
+	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars per million prompt tokens read from the cache; 0 = same as input."`
+	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars per million prompt tokens written to the cache; 0 = same as input."`
+	NoImages      bool    `yaml:"noImages" default:"false" doc:"true: the model does not accept images."`
 
 	ModelSettings `yaml:",inline"`
 
@@ -125,22 +125,22 @@ type ModelFacts struct {
 
 // ModelSettings is how a model is spoken to: the same keys stand at a provider, for all its models, and at one model, where they win.
 type ModelSettings struct {
-	Headers     map[string]channels.Secret `yaml:"headers" doc:"HTTP headers sent with each request; they replace those of the same name."`
+	Headers     map[string]channels.Secret `yaml:"headers" doc:"HTTP headers of each request; they replace headers of the same name."`
 	Query       map[string]string          `yaml:"query" doc:"Query parameters of each request, for example api-version."`
-	Body        map[string]any             `yaml:"body" doc:"Further fields of each request, sent as they are: chat_template_kwargs, provider, thinking, …"`
-	Temperature *float64                   `yaml:"temperature" min:"0" max:"2" doc:"Randomness of answers; without it the provider's default."`
-	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Part of the likely words that answers are made of; without it the provider's default."`
-	Tools       string                     `yaml:"tools" enum:"on,off" doc:"off: the model is offered no tools. on: it takes them, whatever was found out."`
-	Images      string                     `yaml:"images" enum:"on,off" doc:"off: pictures are replaced by a line of text, like noImages. on: it looks at them, whatever was found out."`
-	Stream      string                     `yaml:"stream" enum:"on,off" doc:"off: answers are asked for in one piece. on: piece by piece, whatever was found out."`
-	System      string                     `yaml:"system" enum:"on,off" doc:"off: instructions are put in front of the first message instead of into a system message. on: into a system message, whatever was found out."`
-	Reasoning   Reasoning                  `yaml:"reasoning" doc:"How the model thinks."`
+	Body        map[string]any             `yaml:"body" doc:"More fields of each request, sent unchanged: chat_template_kwargs, provider, thinking, …"`
+	Temperature *float64                   `yaml:"temperature" min:"0" max:"2" doc:"Sampling temperature; without it the provider's default."`
+	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Nucleus sampling (top_p); without it the provider's default."`
+	Tools       string                     `yaml:"tools" enum:"on,off" doc:"off: requests have no tools. on: requests have tools, even if the host learned that the model refuses them."`
+	Images      string                     `yaml:"images" enum:"on,off" doc:"off: a line of text replaces each image, as with noImages. on: requests have images, even if the host learned that the model refuses them."`
+	Stream      string                     `yaml:"stream" enum:"on,off" doc:"off: answers arrive in one piece. on: answers are streamed, even if the host learned that the server cannot stream."`
+	System      string                     `yaml:"system" enum:"on,off" doc:"off: instructions stand before the first message instead of in a system message. on: instructions are a system message, even if the host learned that the model refuses one."`
+	Reasoning   Reasoning                  `yaml:"reasoning" doc:"Reasoning of the model."`
 }
 
 // Reasoning is models.providers.*.reasoning and models.providers.*.models.*.reasoning.
 type Reasoning struct {
-	Levels   []string `yaml:"levels" doc:"Efforts that the model takes, as the provider names them, lowest first: none, low, high. Thinking levels are mapped to the nearest, off only to none or minimal; [] = it cannot be told."`
-	SendBack string   `yaml:"sendBack" enum:"on,off" doc:"on: the reasoning of earlier steps is always sent back; off: never; empty: as the provider wants it."`
+	Levels   []string `yaml:"levels" doc:"Reasoning efforts that the model accepts, in the provider's names, lowest first: none, low, high. Thinking levels map to the nearest effort, off only to none or minimal; [] = the model accepts none."`
+	SendBack string   `yaml:"sendBack" enum:"on,off" doc:"on: the host always sends the reasoning of earlier steps back. off: never. Empty: as the provider requires."`
 }
 
 // Priced reports whether it is known what a call costs. Without a price a bound in dollars would never be reached.
@@ -150,16 +150,16 @@ func (f ModelFacts) Priced() bool {
 
 // Provider is one model provider.
 type Provider struct {
-	API            string                `yaml:"api" enum:"openai,openai-completions,openai-responses,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), openai-completions, openai-responses, anthropic, or offline (built in)."`
-	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address. A query, as in ?api-version=…, is sent with each request."`
-	APIKey         channels.Secret       `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
-	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
-	ContextWindow  int                   `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that its models take, prompt and answer; 0 = what the server says, else what the catalogue says, else 128000."`
-	Models         map[string]ModelFacts `yaml:"models" doc:"What differs by model: window, prices, settings."`
-	ConnectTimeout Seconds               `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
-	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
-	Idle           Seconds               `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`
-	Total          Seconds               `yaml:"totalTimeoutSeconds" default:"600" doc:"Seconds for one try."`
+	API            string                `yaml:"api" enum:"openai,openai-completions,openai-responses,anthropic,offline" required:"true" doc:"Protocol: openai (and compatible servers), openai-completions, openai-responses, anthropic, or offline (built in)."`
+	BaseURL        string                `yaml:"baseUrl" doc:"Base URL; empty = the provider's own. A query such as ?api-version=… is sent with each request."`
+	APIKey         channels.Secret       `yaml:"apiKey" doc:"API key; write ${NAME} to read it from the environment."`
+	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Maximum length of an answer, in tokens; 0 = the provider's default."`
+	ContextWindow  int                   `yaml:"contextWindow" min:"0" max:"100000000" doc:"Context window of its models in tokens, prompt and answer together; 0 = the server's figure, else the catalogue's, else 128000."`
+	Models         map[string]ModelFacts `yaml:"models" doc:"Settings of single models: context window, prices, parameters."`
+	ConnectTimeout Seconds               `yaml:"connectTimeoutSeconds" default:"10" doc:"Timeout to connect, in seconds."`
+	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Timeout until the first byte of an answer, in seconds."`
+	Idle           Seconds               `yaml:"idleTimeoutSeconds" default:"60" doc:"Timeout between two pieces of an answer, in seconds."`
+	Total          Seconds               `yaml:"totalTimeoutSeconds" default:"600" doc:"Timeout of one request, in seconds."`
 
 	ModelSettings `yaml:",inline"`
 }

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -13,6 +14,11 @@ import (
 // the same event again is harmless. Events of one chat must be offered in order, one after the other; events of different
 // chats may be offered at the same time, which lets the store commit them together.
 type Inbox func(ctx context.Context, in Inbound) error
+
+// ErrLeave from an Inbox says that the event is not for this process: the adapter neither acknowledges it nor waits for it, and goes on with the
+// next event of the chat. A later Run gets the event where the platform keeps what was not acknowledged. Telegram and Discord know it, to
+// others it is an error like any other.
+var ErrLeave = errors.New("the event is left for a later connection")
 
 // Channel is one account on one platform. Everything else that a platform may be able to do is in Caps.
 type Channel interface {

@@ -200,10 +200,10 @@ type Limits struct {
 
 // Pacing is how fast an account may send. Zero = not paced.
 type Pacing struct {
-	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second for the whole account; 0 = not paced."`
-	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = not paced."`
-	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = not paced."`
-	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats in which the account writes for the first time unasked (pairing codes for strangers, reports, messages by tools), in a day; what is beyond waits for the next day. Answers to people who are let in never wait. 0 = no bound."`
+	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second of the whole account; 0 = no limit."`
+	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = no limit."`
+	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = no limit."`
+	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats per day in which the account writes first without being asked (pairing codes for strangers, reports, messages of tools); more wait for the next day. Answers to admitted people never wait. 0 = no limit."`
 }
 
 // Stream is how an answer is shown while it is being written.

@@ -21,12 +21,12 @@ var markdown = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(list{when{parser.NewListParser(), beginsList}}, 300),
+			util.Prioritized(markedList{guardedBlock{parser.NewListParser(), beginsList}}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(when{parser.NewATXHeadingParser(), beginsHeading}, 600),
-			util.Prioritized(fencedCode{when{parser.NewFencedCodeBlockParser(), beginsFence}}, 700),
-			util.Prioritized(quotation{when{parser.NewBlockquoteParser(), beginsQuote}}, 800),
+			util.Prioritized(guardedBlock{parser.NewATXHeadingParser(), beginsHeading}, 600),
+			util.Prioritized(fencedCode{guardedBlock{parser.NewFencedCodeBlockParser(), beginsFence}}, 700),
+			util.Prioritized(quotation{guardedBlock{parser.NewBlockquoteParser(), beginsQuote}}, 800),
 			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
@@ -45,14 +45,14 @@ var markdown = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// when is a block that begins only where a condition holds as well. It is given the line from its first mark on.
-type when struct {
+// guardedBlock is a block that begins only where a condition holds as well. It is given the line from its first mark on.
+type guardedBlock struct {
 	parser.BlockParser
 	begins func(line []byte, reader text.Reader, pc parser.Context) bool
 }
 
 // Open implements parser.BlockParser.
-func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (w guardedBlock) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 	if line = withoutBlanks(line); len(line) == 0 || !w.begins(line, reader, pc) {
 		return nil, parser.NoChildren
@@ -80,11 +80,11 @@ func beginsList(line []byte, reader text.Reader, pc parser.Context) bool {
 	return len(line) < 2 || line[1] != ' ' || !isYAML(reader.Source(), segment.Start, pc)
 }
 
-// list ends in front of a row of marks.
-type list struct{ when }
+// markedList ends in front of a row of marks.
+type markedList struct{ guardedBlock }
 
 // Continue implements parser.BlockParser.
-func (l list) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+func (l markedList) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if line, _ := reader.PeekLine(); isRowOfMarks(line) {
 		return parser.Close
 	}
@@ -138,7 +138,7 @@ func beginsQuote(line []byte, _ text.Reader, _ parser.Context) bool {
 }
 
 // quotation ends in front of a line whose ">" compares: >5, >=3, >-1. A letter right behind the sign is a quoted word.
-type quotation struct{ when }
+type quotation struct{ guardedBlock }
 
 // Continue implements parser.BlockParser.
 func (q quotation) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {

@@ -28,15 +28,15 @@ type spec struct {
 	glue   func(s string) string                           // escapes what stays as it is
 }
 
-// wanted is markup that an atom wants.
-type wanted struct {
+// wantedMarkup is markup that an atom wants.
+type wantedMarkup struct {
 	what byte  // q quote, p pre, l link, b bold, i italic, s strike, c code
 	id   int32 // link, pre
 }
 
 // mark is markup that is open, with what closes it.
 type mark struct {
-	wanted
+	wantedMarkup
 	close string
 	size  int // of close, counted
 	lines int // that closing takes
@@ -51,11 +51,11 @@ type writer struct {
 	buf         []byte // what is written
 	literal     []int  // where in buf marks stand that are text, with whole
 	stack       []mark // outermost first
-	written
+	writtenState
 }
 
-// written is what a writer knows of what it has written.
-type written struct {
+// writtenState is what a writer knows of what it has written.
+type writtenState struct {
 	n       int // counted so far
 	lines   int
 	marked  int    // stretches of markup, and what the platform marks by itself
@@ -73,11 +73,11 @@ type written struct {
 }
 
 func newWriter(s *spec, d *document, u Unit) *writer {
-	return &writer{spec: s, doc: d, unit: u, underscored: s.dialect == DiscordMD && d.isUnderscored(), written: written{lines: 1}}
+	return &writer{spec: s, doc: d, unit: u, underscored: s.dialect == DiscordMD && d.isUnderscored(), writtenState: writtenState{lines: 1}}
 }
 
 func (w *writer) reset() {
-	w.buf, w.literal, w.stack, w.written = w.buf[:0], w.literal[:0], w.stack[:0], written{lines: 1}
+	w.buf, w.literal, w.stack, w.writtenState = w.buf[:0], w.literal[:0], w.stack[:0], writtenState{lines: 1}
 }
 
 // finish closes what is open and gives the text.
@@ -134,19 +134,19 @@ func (w *writer) wouldFit(a *atom, lim Limits, held *heldText) bool {
 
 // heldText is what a writer held at a place.
 type heldText struct {
-	written
+	writtenState
 	size, literal int // of what is written, of the marks that are text
 	stack         []mark
 }
 
 // hold keeps what is written. It is valid until the writer is reset.
 func (w *writer) hold(h *heldText) {
-	h.written, h.size, h.literal, h.stack = w.written, len(w.buf), len(w.literal), append(h.stack[:0], w.stack...)
+	h.writtenState, h.size, h.literal, h.stack = w.writtenState, len(w.buf), len(w.literal), append(h.stack[:0], w.stack...)
 }
 
 // resume returns to what was held: what was written since is forgotten.
 func (w *writer) resume(h *heldText) {
-	w.written, w.buf, w.literal, w.stack = h.written, w.buf[:h.size], w.literal[:h.literal], append(w.stack[:0], h.stack...)
+	w.writtenState, w.buf, w.literal, w.stack = h.writtenState, w.buf[:h.size], w.literal[:h.literal], append(w.stack[:0], h.stack...)
 }
 
 func (w *writer) write(a *atom) {
@@ -176,7 +176,7 @@ func (w *writer) write(a *atom) {
 }
 
 // marks lists the markup that an atom wants, outermost first.
-type marks [7]wanted
+type marks [7]wantedMarkup
 
 func (w *writer) marks(st style) (m marks) {
 	alone := st.pre != 0 || w.html && st.code
@@ -184,11 +184,11 @@ func (w *writer) marks(st style) (m marks) {
 		m[0].what = 'q'
 	}
 	if st.pre != 0 {
-		m[1] = wanted{what: 'p', id: st.pre}
+		m[1] = wantedMarkup{what: 'p', id: st.pre}
 		return m
 	}
 	if st.link != 0 {
-		m[2] = wanted{what: 'l', id: st.link}
+		m[2] = wantedMarkup{what: 'l', id: st.link}
 		alone = alone && !w.html
 		st.code = st.code && !w.html
 	}
@@ -210,7 +210,7 @@ func (w *writer) marks(st style) (m marks) {
 	return m
 }
 
-func (m *marks) has(x wanted) bool {
+func (m *marks) has(x wantedMarkup) bool {
 	for i := range m {
 		if m[i] == x {
 			return true
@@ -227,7 +227,7 @@ func (w *writer) inPre(id int32) bool {
 func (w *writer) closeTo(t *marks, lineEnd bool) {
 	keep := len(w.stack)
 	for i := range w.stack {
-		if m := w.stack[i].wanted; !t.has(m) || lineEnd && !w.html || m.what == 'c' && w.apart {
+		if m := w.stack[i].wantedMarkup; !t.has(m) || lineEnd && !w.html || m.what == 'c' && w.apart {
 			keep = i
 			break
 		}
@@ -272,7 +272,7 @@ func (w *writer) openTo(t *marks, a *atom) {
 		if t[i].what == 0 || w.isOpen(t[i]) {
 			continue
 		}
-		m := mark{wanted: t[i]}
+		m := mark{wantedMarkup: t[i]}
 		var open string
 		switch m.what {
 		case 'q':
@@ -317,9 +317,9 @@ func (w *writer) call(f func() (string, string), ok bool) (string, string) {
 	return f()
 }
 
-func (w *writer) isOpen(x wanted) bool {
+func (w *writer) isOpen(x wantedMarkup) bool {
 	for i := range w.stack {
-		if w.stack[i].wanted == x {
+		if w.stack[i].wantedMarkup == x {
 			return true
 		}
 	}

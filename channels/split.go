@@ -60,7 +60,7 @@ func Split(md string, lim Limits) []Part {
 	if !s.verbatim {
 		md = SeparateFences(md)
 	}
-	m := memories.Get().(*memory)
+	m := splitBuffers.Get().(*splitBuffer)
 	defer m.release()
 	parts := m.cut(parse(md, s, lim, m.atoms), s, lim)
 	if len(parts) == 0 { // only markup: show it as it was written
@@ -71,16 +71,16 @@ func Split(md string, lim Limits) []Part {
 	return parts
 }
 
-// memory is what one text after the other is taken apart and written in.
-type memory struct {
+// splitBuffer is what one text after the other is taken apart and written in.
+type splitBuffer struct {
 	atoms       []atom
 	text, plain []byte
 }
 
-var memories = sync.Pool{New: func() any { return new(memory) }}
+var splitBuffers = sync.Pool{New: func() any { return new(splitBuffer) }}
 
 // cut cuts a document, whose atoms are in the memory from then on.
-func (m *memory) cut(d *document, s *spec, lim Limits) []Part {
+func (m *splitBuffer) cut(d *document, s *spec, lim Limits) []Part {
 	c := cutter{doc: d, text: newWriter(s, d, lim.Unit), plain: newWriter(&plainSpec, d, lim.Unit), lim: lim}
 	c.text.buf, c.plain.buf = m.text[:0], m.plain[:0]
 	parts := c.run()
@@ -89,13 +89,13 @@ func (m *memory) cut(d *document, s *spec, lim Limits) []Part {
 }
 
 // release gives the memory to the next text, unless this one was very long.
-func (m *memory) release() {
+func (m *splitBuffer) release() {
 	const mostAtoms, mostText = 1 << 20, 1 << 22
 	if cap(m.atoms) > mostAtoms || cap(m.text) > mostText || cap(m.plain) > mostText {
 		return
 	}
 	clear(m.atoms) // they hold the text
-	memories.Put(m)
+	splitBuffers.Put(m)
 }
 
 func effective(lim Limits) Limits {
@@ -164,13 +164,13 @@ type cutter struct {
 	text, plain *writer
 	lim         Limits
 	parts       []Part
-	places      [paragraphCut + 1]place // by the quality of a cut there; noCut: in front of a long atom
+	places      [paragraphCut + 1]splitPoint // by the quality of a cut there; noCut: in front of a long atom
 	tried       heldText
 	ends        []int // of graphemes
 }
 
-// place is what the writers held of a part, that begins with atom start, in front of atom at.
-type place struct {
+// splitPoint is what the writers held of a part, that begins with atom start, in front of atom at.
+type splitPoint struct {
 	start, at   int
 	text, plain heldText
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"time"
 
 	"parley/channels/webchat"
@@ -16,6 +17,7 @@ func routerSettings(c *config.Config, model string) *settings.Snapshot {
 	s := &settings.Snapshot{
 		Session: c.Session, Bindings: c.Bindings, Agents: c.Agents, Model: model, Tools: c.Tools, Messages: c.Messages, Models: c.Models,
 		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + server.PageUser}, c.Commands.OwnerAllowFrom...),
+		Unowned:  unowned(c),
 		Accounts: make(map[settings.AccountRef]settings.Account),
 		Delivery: settings.Delivery{Hold: c.Delivery.Ambiguous == config.Hold,
 			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce), CronTTL: c.Delivery.TTL.Cron()},
@@ -24,6 +26,14 @@ func routerSettings(c *config.Config, model string) *settings.Snapshot {
 		s.Accounts[settings.AccountRef{Channel: a.Kind, Account: a.ID}] = accountSettings(a)
 	}
 	return s
+}
+
+// unowned reports whether a configuration names no owner, and nobody else who may write to a bot directly: then the first person who is approved
+// becomes the owner.
+func unowned(c *config.Config) bool {
+	return len(c.Commands.OwnerAllowFrom) == 0 && !slices.ContainsFunc(c.Channels, func(a config.Account) bool {
+		return a.Kind != webchat.Kind && (a.Access.DMPolicy == policy.DMOpen || len(a.Access.AllowFrom) > 0)
+	})
 }
 
 func accountSettings(a config.Account) settings.Account {

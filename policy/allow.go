@@ -23,6 +23,12 @@ func (o Owners) Is(kind channels.Kind, u channels.Sender) bool {
 	})
 }
 
+// OwnerEntry returns the entry that names one person; ok is false for an id that an entry would read as something else.
+func OwnerEntry(kind channels.Kind, id channels.UserID) (entry string, ok bool) {
+	text := string(id)
+	return string(kind) + ":" + text, kind != "" && text != "" && text != "*" && text == strings.TrimSpace(text) && !strings.HasPrefix(text, "@")
+}
+
 // Check finds entries that match no person, or every person.
 func (o Owners) Check(known []channels.Kind) []Problem {
 	var out []Problem

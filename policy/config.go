@@ -4,24 +4,24 @@ import "parley/channels"
 
 // SendPolicy is session.sendPolicy: what may leave.
 type SendPolicy struct {
-	Default Action     `yaml:"default" json:"default" enum:"allow,deny" default:"allow" doc:"What happens when no rule matches."`
-	Rules   []SendRule `yaml:"rules" json:"rules" doc:"Rules; a matching deny wins over a matching allow, order does not matter."`
+	Default Action     `yaml:"default" json:"default" enum:"allow,deny" default:"allow" doc:"Action when no rule matches."`
+	Rules   []SendRule `yaml:"rules" json:"rules" doc:"Rules. A matching deny overrides a matching allow; the order does not matter."`
 }
 
 // SendRule is one rule: all fields of Match that are set must match.
 type SendRule struct {
-	Match  SendMatch `yaml:"match" json:"match" doc:"What the rule applies to; an empty match applies to everything."`
+	Match  SendMatch `yaml:"match" json:"match" doc:"Conditions of the rule; an empty match applies to everything."`
 	Action Action    `yaml:"action" json:"action" enum:"allow,deny" required:"true" doc:"allow or deny."`
 }
 
 // SendMatch says which deliveries a rule applies to (contract P1).
 type SendMatch struct {
 	Channel      channels.Kind      `yaml:"channel,omitempty" json:"channel,omitempty" doc:"Channel kind, for example telegram."`
-	ChatType     channels.ChatType  `yaml:"chatType,omitempty" json:"chatType,omitempty" enum:"direct,group,channel" doc:"direct, group (any chat of several people) or channel (only rooms)."`
-	KeyPrefix    string             `yaml:"keyPrefix,omitempty" json:"keyPrefix,omitempty" doc:"Start of the session key, with or without its agent: prefix and the account of its channel."`
-	RawKeyPrefix string             `yaml:"rawKeyPrefix,omitempty" json:"rawKeyPrefix,omitempty" doc:"Start of the whole session key."`
+	ChatType     channels.ChatType  `yaml:"chatType,omitempty" json:"chatType,omitempty" enum:"direct,group,channel" doc:"direct, group (any chat of several people) or channel (rooms only)."`
+	KeyPrefix    string             `yaml:"keyPrefix,omitempty" json:"keyPrefix,omitempty" doc:"Prefix of the session key, with or without agent:<id>: and the account of its channel."`
+	RawKeyPrefix string             `yaml:"rawKeyPrefix,omitempty" json:"rawKeyPrefix,omitempty" doc:"Prefix of the whole session key."`
 	AccountID    channels.AccountID `yaml:"accountId,omitempty" json:"accountId,omitempty" doc:"Account of the channel."`
-	To           string             `yaml:"to,omitempty" json:"to,omitempty" doc:"The chat: its id, or the whole address as parley policy explain shows it."`
+	To           string             `yaml:"to,omitempty" json:"to,omitempty" doc:"Chat: its id, or the whole address as parley policy explain prints it."`
 }
 
 // DMPolicy says who may write to the bot directly.
@@ -43,21 +43,21 @@ const (
 
 // Access says who may cause runs on one account.
 type Access struct {
-	DMPolicy       DMPolicy               `yaml:"dmPolicy" json:"dmPolicy" enum:"pairing,allowlist,open,disabled" default:"pairing" doc:"Who may write to the bot directly. Owners always may."`
+	DMPolicy       DMPolicy               `yaml:"dmPolicy" json:"dmPolicy" enum:"pairing,allowlist,open,disabled" default:"pairing" doc:"People who may write to the bot in direct chats. Owners always may."`
 	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom" doc:"Who may write directly: ids as /whoami says them, in any way that the platform's people write them (WhatsApp: a phone number with its country code; Discord: a number of 17 to 20 digits; Telegram: a number), or @usernames where the platform has them; \"*\" is everybody (needed for open)."`
-	GroupPolicy    GroupPolicy            `yaml:"groupPolicy" json:"groupPolicy" enum:"allowlist,open,disabled" default:"allowlist" doc:"In which groups the bot listens. allowlist: to listed senders (allowFrom of the group, else groupAllowFrom, else allowFrom), and, as long as none of these names anybody, to everybody in a group that is listed by its id."`
-	GroupAllowFrom []string               `yaml:"groupAllowFrom" json:"groupAllowFrom" doc:"With groupPolicy allowlist: senders that may use the bot in groups; empty = allowFrom."`
+	GroupPolicy    GroupPolicy            `yaml:"groupPolicy" json:"groupPolicy" enum:"allowlist,open,disabled" default:"allowlist" doc:"Groups in which the bot listens. allowlist: only to listed senders (allowFrom of the group, else groupAllowFrom, else allowFrom); if all three are empty, to everybody in a group that is listed by its id."`
+	GroupAllowFrom []string               `yaml:"groupAllowFrom" json:"groupAllowFrom" doc:"With groupPolicy allowlist: senders who may use the bot in groups; empty = allowFrom."`
 	Groups         map[string]GroupAccess `yaml:"groups" json:"groups" doc:"Groups by chat id (WhatsApp: …@g.us; Discord: the channel's number; Telegram: a number below zero), or \"*\" for all others. When not empty, groups that are not listed are ignored."`
-	AllowBots      bool                   `yaml:"allowBots" json:"allowBots" doc:"Whether messages of other bots may cause runs."`
+	AllowBots      bool                   `yaml:"allowBots" json:"allowBots" doc:"Messages of other bots that may start turns."`
 }
 
 // GroupAccess is one group.
 type GroupAccess struct {
-	Enabled        *bool                  `yaml:"enabled" json:"enabled,omitempty" doc:"false: the group is ignored."`
-	RequireMention *bool                  `yaml:"requireMention" json:"requireMention,omitempty" doc:"Whether the bot answers only when it is mentioned or replied to; default true."`
-	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom,omitempty" doc:"Senders that may use the bot in this group; empty = groupAllowFrom."`
-	SystemPrompt   string                 `yaml:"systemPrompt" json:"systemPrompt,omitempty" doc:"What agents are told about this group, besides their instructions."`
-	Tools          Rights                 `yaml:"tools" json:"tools,omitzero" doc:"Tools in this group, inside what the section tools allows."`
+	Enabled        *bool                  `yaml:"enabled" json:"enabled,omitempty" doc:"false: the bot ignores the group."`
+	RequireMention *bool                  `yaml:"requireMention" json:"requireMention,omitempty" doc:"true (default): the bot answers only when a message mentions it or replies to it."`
+	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom,omitempty" doc:"Senders who may use the bot in this group; empty = groupAllowFrom."`
+	SystemPrompt   string                 `yaml:"systemPrompt" json:"systemPrompt,omitempty" doc:"More instructions for agents in this group."`
+	Tools          Rights                 `yaml:"tools" json:"tools,omitzero" doc:"Tools in this group, within the limits of the section tools."`
 	ToolsBySender  map[string]Rights      `yaml:"toolsBySender" json:"toolsBySender,omitempty" doc:"The same by sender: an id, an @username or \"*\"; a turn that answers several people has what all of them have."`
-	Topics         map[string]GroupAccess `yaml:"topics" json:"topics,omitempty" doc:"The same for single topics, by thread id."`
+	Topics         map[string]GroupAccess `yaml:"topics" json:"topics,omitempty" doc:"Settings of single topics, by thread id."`
 }

@@ -17,7 +17,7 @@ type ToolRules struct {
 
 // Rights is a pair of lists of tools.
 type Rights struct {
-	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these. Empty = all that nothing denies."`
+	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these. Empty = all that no rule denies."`
 	Deny  []string `yaml:"deny" json:"deny,omitempty" doc:"Never these."`
 }
 

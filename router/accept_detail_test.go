@@ -151,7 +151,7 @@ func TestPairing(t *testing.T) {
 		if m == nil || !strings.Contains(notices[0], "parley pairing approve fake "+m[1]+"\n") || !strings.Contains(notices[0], "/pair approve "+m[1]+" ") {
 			t.Fatalf("no code in %q", notices[0])
 		}
-		if p, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, m[1]); err != nil || p.User != routertest.Guest || p.Name != routertest.Guest {
+		if p, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, m[1], sessions.FirstOwner); err != nil || p.User != routertest.Guest || p.Name != routertest.Guest {
 			t.Fatalf("the code is for %+v (%v)", p, err)
 		}
 		g.Say(to, routertest.Guest, "hello again")

@@ -143,7 +143,7 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 
 func letIn(g *routertest.Rig, code string) {
 	g.T.Helper()
-	if _, err := g.Router.Admission.LetIn(g.T.Context(), routertest.Kind, code); err != nil {
+	if _, err := g.Router.Admission.LetIn(g.T.Context(), routertest.Kind, code, sessions.FirstOwner); err != nil {
 		g.T.Fatal(err)
 	}
 }

@@ -67,7 +67,7 @@ func TestPairCommand(t *testing.T) {
 		g.Say(ann, "ann", "thanks")
 		g.Until("ann is answered", func() bool { return len(g.Fake.Texts(ann)) == 3 })
 		g.Say(bo, "bo", "and I?")
-		if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, codeB); err == nil {
+		if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, codeB, sessions.FirstOwner); err == nil {
 			t.Error("the old code still works")
 		}
 		if got := g.Fake.Texts(bo); len(got) != 1 {
@@ -87,7 +87,7 @@ func TestPairIsForOwners(t *testing.T) {
 		g.Say(routertest.Direct("ann"), "ann", "hi")
 		code := g.Code(routertest.Direct("ann"))
 		g.Say(routertest.Direct("ann"), "ann", "/pair approve "+code)
-		if got := g.Asks(routertest.Direct(routertest.Guest), routertest.Guest, "/pair approve "+code); got != "Only an owner can use /pair." {
+		if got := g.Asks(routertest.Direct(routertest.Guest), routertest.Guest, "/pair approve "+code); got != "Only an owner can use /pair. To become one, add `fake:2002` to `commands.ownerAllowFrom` in the host's configuration and run `parley reload`." {
 			t.Errorf("%q", got)
 		}
 		if ok, err := g.Store.Paired(t.Context(), routertest.Kind, channels.DefaultAccount, "ann"); err != nil || ok {
@@ -143,7 +143,7 @@ func TestLetInWithoutAnAddress(t *testing.T) {
 		if _, err := g.Store.PutPairing(t.Context(), sessions.Pairing{Channel: routertest.Kind, Account: channels.DefaultAccount, User: "old", Hash: policy.HashCode(routertest.Kind, "CODE"), Created: now, Expires: now.Add(time.Hour)}, 3); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, " code "); err != nil || p.User != "old" {
+		if p, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, " code ", sessions.FirstOwner); err != nil || p.User != "old" {
 			t.Fatal(p, err)
 		}
 		if ok, err := g.Store.Paired(t.Context(), routertest.Kind, channels.DefaultAccount, "old"); err != nil || !ok || len(g.Deliveries()) != 0 {

@@ -107,6 +107,7 @@ type Router struct {
 	log      *slog.Logger
 	metrics  *Metrics
 	settings atomic.Pointer[settings.Snapshot]
+	owners   ownerLoads
 	Gate     *delivery.Dispatcher
 	Lanes    *lane.Executor
 	Ages     *clock.Steady
@@ -135,7 +136,8 @@ func New(d Deps) *Router {
 	}, d.Settings.Agents.Defaults)
 	r.Lanes.Changed = d.Busy
 	r.retry = &clock.Retrier{Ages: r.Ages, Log: r.log, Host: r.Lanes.Host}
-	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.Lanes, Gate: r.Gate, Events: r.Events, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Transcripts.Forget(id) }})
+	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.Lanes, Gate: r.Gate, Events: r.Events, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Transcripts.Forget(id) },
+		People: func(ctx context.Context) { _ = r.LoadOwners(ctx) }}) // an error takes the owners of the store their rights
 	r.reports = &failedReports{store: d.Store, settings: r.settings.Load, gate: r.Gate, commit: r.Committer, ages: r.Ages, redact: d.Redact}
 	r.reports.unseen.Store(true) // of an earlier process
 	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
@@ -191,6 +193,9 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := r.settings.Load().Moved.Load(ctx, r.store); err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
+	if err := r.LoadOwners(ctx); err != nil {
+		return err
+	}
 	r.Lanes.Start(ctx)
 	context.AfterFunc(ctx, r.Events.Close)
 	if err := r.Gate.Start(ctx, sending); err != nil {
@@ -242,8 +247,11 @@ func (r *Router) Stop() {
 // Apply replaces the settings for everything that is decided from now on. When it returns, nothing that the old send policy let
 // out is still on its way.
 func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
-	s.Moved = r.settings.Load().Moved
+	r.owners.mu.Lock()
+	was := r.settings.Load()
+	s.Moved, s.Granted = was.Moved, was.Granted
 	r.settings.Store(s.Prepare())
+	r.owners.mu.Unlock()
 	r.Worker.Transcripts.ForgetAll()
 	r.Lanes.Resize(s.Agents.Defaults)
 	return r.Gate.WaitAllInFlight(ctx)

@@ -11,7 +11,7 @@ import (
 
 // Change is the effect of one commit, besides the record of its cause. The zero value does nothing. A store carries it out in one order,
 // whatever the order of Ops: the session is found or made, PatchSession, ResetSession, StopSessions, StopRun, what gives way to the run, the
-// run is queued, EnqueueDelivery, AddNote, AppendContext, ConsumeContext, SuspendBudget, PutJob, DeleteJob, DecidePairing, RevokePairing,
+// run is queued, EnqueueDelivery, AddNote, AppendContext, ConsumeContext, SuspendBudget, PutJob, DeleteJob, DecidePairing, GrantOwner, RevokePairing,
 // ArchiveSession, DeleteSession, the next run is claimed. Several operations of one kind keep their own order.
 type Change struct {
 	IdempotencyKey string   // of Submit and Fire, e.g. "tool:<run>:<call id>" (contract S14); "" = never a repeat
@@ -25,6 +25,7 @@ type Change struct {
 type Target struct {
 	Session // found by Key; ID, Created and Settings of an existing row win
 	Mode    TargetMode
+	From    Key // a conversation that the session gets as Handover says; "" = none
 	Ops     []SessionOp
 }
 
@@ -54,7 +55,7 @@ type Enqueue struct {
 }
 
 // Op is an operation of a Change. The set is closed: EnqueueDelivery, AddNote, AppendContext, SuspendBudget, StopSessions, StopRun, PutJob,
-// DeleteJob, DecidePairing, RevokePairing.
+// DeleteJob, DecidePairing, GrantOwner, RevokePairing.
 type Op interface{ op() order }
 
 // SessionOp is an operation on the session of a change. The set is closed: PatchSession, ResetSession, ConsumeContext, ArchiveSession,
@@ -104,10 +105,37 @@ type DeleteJob struct{ ID string }
 // DecidePairing ends a stranger's request: it lets them in, or keeps them as rejected for RejectedFor. ErrNotFound when no request waits for this
 // code.
 type DecidePairing struct {
+	Channel  channels.Kind
+	Hash     string
+	Approve  bool
+	Owner    Ownership // with Approve
+	Handover           // with Approve, where the person becomes an owner
+	Time     time.Time // requests that have expired by then no longer wait
+}
+
+// Ownership says whether a person who is let in becomes an owner.
+type Ownership int
+
+// The values.
+const (
+	NoOwner    Ownership = iota
+	FirstOwner           // if the store has let nobody in so far, also nobody who was removed since
+	AnyOwner
+)
+
+// Handover names the sessions of a person who becomes an owner. In the same commit To gets the conversation of From, unless To has messages
+// or queued runs, or something of From is queued or running.
+type Handover struct {
+	From Key `json:"from,omitzero"`
+	To   Key `json:"to,omitzero"` // the same as From = nothing is moved
+}
+
+// GrantOwner makes an owner of a person who was let in. ErrNotFound when the person was not.
+type GrantOwner struct {
 	Channel channels.Kind
-	Hash    string
-	Approve bool
-	Time    time.Time // requests that have expired by then no longer wait
+	Account channels.AccountID
+	User    channels.UserID
+	Handover
 }
 
 // RevokePairing takes a decision back: a person who was let in is a stranger again, one who was turned down may ask again. ErrNotFound when
@@ -150,6 +178,7 @@ const (
 	putJobOrder
 	deleteJobOrder
 	decideOrder
+	grantOrder
 	revokeOrder
 	archiveOrder
 	deleteOrder
@@ -164,6 +193,7 @@ func (StopRun) op() order         { return stopRunOrder }
 func (PutJob) op() order          { return putJobOrder }
 func (DeleteJob) op() order       { return deleteJobOrder }
 func (DecidePairing) op() order   { return decideOrder }
+func (GrantOwner) op() order      { return grantOrder }
 func (RevokePairing) op() order   { return revokeOrder }
 
 func (PatchSession) sessionOp() order   { return patchOrder }

@@ -7,37 +7,37 @@ import (
 
 // Config is the section `session`.
 type Config struct {
-	Scope         Scope               `yaml:"scope" enum:"per-sender,global" default:"per-sender" doc:"per-sender: chats have sessions of their own. global: everything is one session. Changing it needs a restart."`
-	DMScope       DMScope             `yaml:"dmScope" enum:"owner-main,main,per-peer,per-channel-peer,per-account-channel-peer" default:"owner-main" doc:"Which direct chats share a session. owner-main: the owners' direct chats share the main session, everybody else has one of their own."`
+	Scope         Scope               `yaml:"scope" enum:"per-sender,global" default:"per-sender" doc:"per-sender: each chat has its own session. global: all chats share one session. A change needs a restart."`
+	DMScope       DMScope             `yaml:"dmScope" enum:"owner-main,main,per-peer,per-channel-peer,per-account-channel-peer" default:"owner-main" doc:"Direct chats that share a session. owner-main: the owners' direct chats share the main session; other people have their own."`
 	IdentityLinks map[string][]string `yaml:"identityLinks" doc:"One person's ids on several channels: name: [telegram:1001, discord:77]."`
-	SendPolicy    policy.SendPolicy   `yaml:"sendPolicy" doc:"What may leave, decided at delivery."`
+	SendPolicy    policy.SendPolicy   `yaml:"sendPolicy" doc:"Send policy: messages that may leave the host, decided at delivery."`
 	AgentToAgent  AgentToAgent        `yaml:"agentToAgent" doc:"Limits for messages between sessions."`
 
-	Reset          ResetRule                   `yaml:"reset" doc:"When a session starts over by itself. Its settings stay, and the old transcript stays readable."`
-	ResetByType    map[string]ResetRule        `yaml:"resetByType" doc:"The same by kind of chat: direct, group, thread; replaces reset there."`
-	ResetByChannel map[channels.Kind]ResetRule `yaml:"resetByChannel" doc:"The same by channel; replaces both."`
+	Reset          ResetRule                   `yaml:"reset" doc:"When a session restarts automatically. Its settings stay, and the old transcript stays readable."`
+	ResetByType    map[string]ResetRule        `yaml:"resetByType" doc:"Resets by kind of chat: direct, group, thread; replaces reset for that kind."`
+	ResetByChannel map[channels.Kind]ResetRule `yaml:"resetByChannel" doc:"Resets by channel; replaces reset and resetByType for that channel."`
 }
 
 // ResetRule says when a session starts over: looked at when somebody writes and nothing is running.
 type ResetRule struct {
 	Mode        string `yaml:"mode" enum:"none,daily,idle" default:"none" doc:"none, daily (at atHour) or idle (after idleMinutes without a message)."`
 	AtHour      int    `yaml:"atHour" default:"4" min:"0" max:"23" doc:"Hour of the day, in the host's time zone."`
-	IdleMinutes int    `yaml:"idleMinutes" min:"0" max:"5256000" doc:"Minutes; with daily, whichever comes first. 0 = 60 with idle, unused with daily."`
+	IdleMinutes int    `yaml:"idleMinutes" min:"0" max:"5256000" doc:"Minutes without a message; with daily, the earlier of the two counts. 0 = 60 with idle, unused with daily."`
 }
 
 // MessagesConfig is the section `messages`.
 type MessagesConfig struct {
-	Queue               QueueConfig   `yaml:"queue" doc:"What happens to messages that come while the agent is at work."`
+	Queue               QueueConfig   `yaml:"queue" doc:"Messages that arrive while the agent works on a turn."`
 	GroupChat           GroupMessages `yaml:"groupChat" doc:"Groups."`
-	AckReaction         string        `yaml:"ackReaction" doc:"Emoji that shows that a message was taken, for example 👀; empty = none."`
-	AckReactionScope    string        `yaml:"ackReactionScope" enum:"group-mentions,group-all,direct,all" default:"group-mentions" doc:"Which messages get it: groups where a mention is needed, all groups, direct chats, all."`
-	StopWords           StopWords     `yaml:"stopWords" doc:"What means /stop while something is at work: a message that is nothing but one of these words. Punctuation, emoji and letter case do not count."`
-	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"Take the reaction away when the answer is there."`
+	AckReaction         string        `yaml:"ackReaction" doc:"Emoji reaction that acknowledges a message, for example 👀; empty = none."`
+	AckReactionScope    string        `yaml:"ackReactionScope" enum:"group-mentions,group-all,direct,all" default:"group-mentions" doc:"Messages that get the reaction: in groups that need a mention, in all groups, in direct chats, in all chats."`
+	StopWords           StopWords     `yaml:"stopWords" doc:"Words that mean /stop while a turn runs: a message that consists of one of them alone. Punctuation, emoji and letter case do not count."`
+	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"true: remove the reaction when the answer is sent."`
 }
 
 // StopWords is messages.stopWords.
 type StopWords struct {
-	Languages []string `yaml:"languages" doc:"Whose usual words count: de, en, es, fr, it, ja, ko, pt, ru, zh. Without this all of them, with an empty list none."`
+	Languages []string `yaml:"languages" doc:"Languages whose usual words count: de, en, es, fr, it, ja, ko, pt, ru, zh. Without this key all of them; with an empty list none."`
 	Words     []string `yaml:"words" doc:"More words."`
 }
 
@@ -52,15 +52,15 @@ const (
 // QueueConfig is messages.queue.
 type QueueConfig struct {
 	Queue     `yaml:",inline"`
-	ByChannel map[channels.Kind]Queue `yaml:"byChannel" doc:"The same by channel; what is empty is inherited."`
+	ByChannel map[channels.Kind]Queue `yaml:"byChannel" doc:"Settings by channel; an empty value is inherited."`
 }
 
 // Queue says what happens to messages while a turn is running. Empty fields inherit.
 type Queue struct {
-	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all that wait (default). followup: one turn each. steer: the turn at work takes them up at its next step. interrupt: the turn at work ends, the newest begins."`
-	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn begins, in milliseconds; default 1000."`
-	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Messages of a chat that wait in a session; default 20."`
-	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Above the cap. summarize: older ones are cut to a line each (default). old: the oldest is dropped. new: the newest is refused. Of both the chat is told once, until the next turn."`
+	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all waiting messages (default). followup: one turn for each. steer: the running turn reads them at its next step. interrupt: the running turn ends, and the newest message starts one."`
+	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn starts, in milliseconds; default 1000."`
+	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Maximum number of messages of one chat that wait in a session; default 20."`
+	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Action above the cap. summarize: older messages are cut to one line each (default). old: the oldest is dropped. new: the newest is refused. The chat is told once of old and new, until the next turn."`
 }
 
 // QueueMode is messages.queue.mode.
@@ -89,9 +89,9 @@ const (
 
 // GroupMessages is messages.groupChat.
 type GroupMessages struct {
-	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention of any agent that has none of its own; without them the agent's name does."`
-	HistoryLimit    *int     `yaml:"historyLimit" min:"0" max:"1000" doc:"Unmentioned messages of a group that the next turn there is shown; 0 = none; default 50."`
-	MaxBotTurns     int      `yaml:"maxBotTurns" default:"4" min:"0" max:"1000" doc:"Turns in a row that other bots cause, without a person between them; 0 = none."`
+	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention of an agent without its own patterns; without any, the agent's name counts."`
+	HistoryLimit    *int     `yaml:"historyLimit" min:"0" max:"1000" doc:"Group messages without a mention that the next turn shows as context; 0 = none; default 50."`
+	MaxBotTurns     int      `yaml:"maxBotTurns" default:"4" min:"0" max:"1000" doc:"Turns in a row that other bots may start, without a person in between; 0 = none."`
 }
 
 // Scope is session.scope.
@@ -113,17 +113,17 @@ const (
 
 // AgentToAgent bounds messages between sessions.
 type AgentToAgent struct {
-	MaxPingPongTurns int  `yaml:"maxPingPongTurns" default:"5" min:"0" max:"5" doc:"Reply-back turns after a sessions_send, 0 to 5."`
-	FollowUp         bool `yaml:"followUp" default:"true" doc:"Whether the agent that asked tells its chat of a reply or a failure that came after its sessions_send had answered without one."`
-	MaxHops          int  `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Messages in a chain of sends: A → B → C is two."`
-	MaxPerMinute     int  `yaml:"maxPerMinute" default:"20" min:"1" max:"10000" doc:"Sends from one session to another in a minute."`
-	MaxTurnsPerHour  int  `yaml:"maxTurnsPerHour" default:"120" min:"1" max:"100000" doc:"Turns of one session that other agents cause within an hour."`
+	MaxPingPongTurns int  `yaml:"maxPingPongTurns" default:"5" min:"0" max:"5" doc:"Reply turns after a sessions_send, 0 to 5."`
+	FollowUp         bool `yaml:"followUp" default:"true" doc:"true: the agent that asked tells its chat about a reply or a failure that arrived after its sessions_send returned."`
+	MaxHops          int  `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Maximum number of messages in a chain of sends: A → B → C is two."`
+	MaxPerMinute     int  `yaml:"maxPerMinute" default:"20" min:"1" max:"10000" doc:"Maximum number of sends from one session to another in a minute."`
+	MaxTurnsPerHour  int  `yaml:"maxTurnsPerHour" default:"120" min:"1" max:"100000" doc:"Maximum number of turns that other agents may start in one session in an hour."`
 }
 
 // Binding is an entry of `bindings`: which agent answers where (contract K10). All fields of Match that are set must match.
 type Binding struct {
 	AgentID AgentID      `yaml:"agentId" required:"true" doc:"The agent that answers."`
-	Match   BindingMatch `yaml:"match" doc:"Where it answers."`
+	Match   BindingMatch `yaml:"match" doc:"Chats in which the agent answers."`
 }
 
 // BindingMatch says where a binding applies.
@@ -132,7 +132,7 @@ type BindingMatch struct {
 	AccountID channels.AccountID `yaml:"accountId" doc:"Account; empty = the account default, \"*\" = any."`
 	Peer      *Peer              `yaml:"peer" doc:"One chat or person."`
 	GuildID   string             `yaml:"guildId" doc:"Discord guild."`
-	Roles     []string           `yaml:"roles" doc:"Discord roles, any of them; only together with guildId."`
+	Roles     []string           `yaml:"roles" doc:"Discord roles; any one is enough. Only together with guildId."`
 	TeamID    string             `yaml:"teamId" doc:"Team, where the platform has teams."`
 }
 

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"parley/channels"
@@ -16,4 +18,54 @@ type Admitted struct {
 	User    channels.UserID    `json:"user"`
 	Name    string             `json:"name,omitzero"`
 	Since   time.Time          `json:"since"`
+	Owner   bool               `json:"owner,omitzero"` // beside the owners of the configuration
+}
+
+// Moved says what became of the conversation of a person who became an owner.
+type Moved string
+
+// The values of Moved. The zero value: there was no conversation.
+const (
+	MovedNow   Moved = "moved" // it is the owner's session now
+	MovedLater Moved = "later" // an answer is under way: it is moved with the next message
+	MovedNever Moved = "kept"  // the owner's session has messages already
+)
+
+// Decided is what DecidePairing, GrantOwner and RevokePairing did.
+type Decided struct {
+	Owner bool // the person became an owner
+	Moved Moved
+}
+
+// Approval is what became of a person who was approved.
+type Approval struct {
+	Pairing
+
+	Owner    bool  `json:"owner"`                 // an owner now, or before
+	First    bool  `json:"first,omitzero"`        // Owner because nobody was let in before
+	Moved    Moved `json:"conversation,omitzero"` // what became of the conversation so far
+	Handover `json:"sessions,omitzero"`
+}
+
+// AboutOwner says whether the person is an owner, how to change that, and what became of their conversation: sentences, each after a space.
+func (a Approval) AboutOwner() string {
+	var b strings.Builder
+	id := fmt.Sprintf("%s %s", a.Channel, a.User)
+	switch {
+	case !a.Owner:
+		fmt.Fprintf(&b, " This person is not an owner; `parley pairing approve %s --owner` makes one.", id)
+	case a.First:
+		fmt.Fprintf(&b, " The first person who is let in becomes the owner: this one is. `parley pairing remove %s` takes that back.", id)
+	default:
+		b.WriteString(" This person is an owner.")
+	}
+	switch a.Moved {
+	case MovedNow:
+		fmt.Fprintf(&b, " The conversation so far continues in `%s`.", a.To)
+	case MovedLater:
+		fmt.Fprintf(&b, " An answer is under way; the conversation so far moves to `%s` with the next message.", a.To)
+	case MovedNever:
+		fmt.Fprintf(&b, " The conversation so far was not moved and stays in `%s`, because `%s` has messages already.", a.From, a.To)
+	}
+	return b.String()
 }

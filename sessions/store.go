@@ -72,6 +72,8 @@ type Accepted struct {
 	FollowUps  []Run      // that StopSessions or StopRun queued, in the sessions that asked
 	Withdrawn  []Delivery // that StopSessions or StopRun ended
 	Deliveries []Delivery // with Seq and Created filled
+	Decided    *Decided   // nil = the change decided about no person
+	Adopted    bool       // Target.From: the session has its conversation now
 }
 
 // StoppedRun is a run that StopSessions, StopRun, Enqueue.Interrupt or DropOldest, or AmendRun ended or marked.
@@ -288,6 +290,8 @@ type Sessions interface {
 	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired, those that were rejected too
 	// Paired reports whether a person was let in.
 	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
+	// EverAdmitted reports whether anybody was let in by a code, also when that was taken back since.
+	EverAdmitted(ctx context.Context) (bool, error)
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
 

@@ -8,21 +8,21 @@ import (
 // Config is the section `tools`.
 type Config struct {
 	Allow        []string     `yaml:"allow" doc:"Only these tools; empty = all. * matches any part of a name."`
-	Deny         []string     `yaml:"deny" doc:"Never these tools; wins over allow."`
+	Deny         []string     `yaml:"deny" doc:"Never these tools; deny overrides allow."`
 	Sessions     Sessions     `yaml:"sessions" doc:"The session tools."`
 	AgentToAgent AgentToAgent `yaml:"agentToAgent" doc:"Whether agents may reach other agents' sessions."`
-	Subagents    Subagents    `yaml:"subagents" doc:"What sub-agents may do."`
+	Subagents    Subagents    `yaml:"subagents" doc:"Rights of sub-agents."`
 
 	ByChatType map[channels.ChatType]Rights `yaml:"byChatType" doc:"Tools by kind of chat: direct, group, channel."`
-	BySender   map[Sender]Rights            `yaml:"bySender" doc:"Tools by who asked: owner, other. A turn that answers several people has what all of them have."`
+	BySender   map[Sender]Rights            `yaml:"bySender" doc:"Tools by the person who asked: owner, other. A turn that answers several people has only the tools that all of them have."`
 	Sandbox    SandboxTools                 `yaml:"sandbox" doc:"Sandboxed sessions (agents.defaults.sandbox)."`
 
-	TimeoutSeconds int   `yaml:"timeoutSeconds" default:"120" min:"1" max:"3600" doc:"Longest call of a tool that does not wait by itself, in seconds."`
+	TimeoutSeconds int   `yaml:"timeoutSeconds" default:"120" min:"1" max:"3600" doc:"Timeout of a tool call, in seconds, for tools that have no timeout of their own."`
 	Fetch          Fetch `yaml:"fetch" doc:"The tool fetch."`
 	Files          Files `yaml:"files" doc:"The tool files."`
 
 	Attachments Attachments `yaml:"attachments" doc:"The tool attachments."`
-	MCP         MCP         `yaml:"mcp" doc:"Tools of MCP servers. Plugins are MCP servers."`
+	MCP         MCP         `yaml:"mcp" doc:"Tools of MCP servers; MCP servers are parley's plugins."`
 }
 
 // Sender is who asked for a turn.
@@ -41,18 +41,18 @@ type SandboxTools struct {
 
 // Fetch is tools.fetch.
 type Fetch struct {
-	AllowPrivate   bool     `yaml:"allowPrivate" default:"false" doc:"true: addresses of this machine and of private networks may be fetched as well."`
-	AllowHosts     []string `yaml:"allowHosts" doc:"Only these hosts; * matches any part. Empty = all that are public."`
+	AllowPrivate   bool     `yaml:"allowPrivate" default:"false" doc:"true: agents may also fetch addresses of this machine and of private networks."`
+	AllowHosts     []string `yaml:"allowHosts" doc:"Only these hosts; * matches any part. Empty = all public hosts."`
 	DenyHosts      []string `yaml:"denyHosts" doc:"Never these hosts."`
-	MaxBytes       int      `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Most that is read of an answer, in bytes."`
-	TimeoutSeconds int      `yaml:"timeoutSeconds" default:"30" min:"1" max:"600" doc:"Longest fetch, in seconds."`
+	MaxBytes       int      `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Maximum number of bytes read from a response."`
+	TimeoutSeconds int      `yaml:"timeoutSeconds" default:"30" min:"1" max:"600" doc:"Timeout of a fetch, in seconds."`
 }
 
 // Files is tools.files.
 type Files struct {
-	MaxBytes      int         `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
-	Others        OthersFiles `yaml:"others" enum:"own,all" default:"own" doc:"Files of turns that answer others than owners: own = in a folder of the session alone, all = the whole workspace."`
-	MaxTotalBytes int         `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"All files of one workspace together, in bytes."`
+	MaxBytes      int         `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Maximum size of a file that an agent reads or writes, in bytes."`
+	Others        OthersFiles `yaml:"others" enum:"own,all" default:"own" doc:"Files that turns for people who are not owners can use. own: only the session's own folder. all: the whole workspace."`
+	MaxTotalBytes int         `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"Maximum size of all files of one workspace, in bytes."`
 }
 
 // OthersFiles is tools.files.others.
@@ -66,34 +66,34 @@ const (
 
 // Attachments is tools.attachments.
 type Attachments struct {
-	MaxBytes int `yaml:"maxBytes" default:"20971520" min:"1024" max:"104857600" doc:"Largest file of a message that is fetched for an agent, in bytes."`
+	MaxBytes int `yaml:"maxBytes" default:"20971520" min:"1024" max:"104857600" doc:"Maximum size of a message's file that the host fetches for an agent, in bytes."`
 }
 
 // MCP is tools.mcp.
 type MCP struct {
-	Servers map[string]MCPServer `yaml:"servers" doc:"MCP servers by name; their tools are called name_tool."`
+	Servers map[string]MCPServer `yaml:"servers" doc:"MCP servers by name; their tools are named name_tool."`
 }
 
 // MCPServer is one MCP server: a command (stdio) or a URL (streamable HTTP).
 type MCPServer struct {
-	Command        string                     `yaml:"command" doc:"Program to run, without a shell: a name that is looked for in PATH, or an absolute path."`
-	Args           []string                   `yaml:"args" doc:"Its arguments."`
-	Env            map[string]channels.Secret `yaml:"env" doc:"Its environment, besides PATH, HOME, LANG and TMPDIR; write ${NAME} for secrets."`
-	Cwd            string                     `yaml:"cwd" doc:"Folder that it runs in; empty = a folder of its own in the state folder."`
-	URL            string                     `yaml:"url" doc:"Address of a server that speaks streamable HTTP, or the older HTTP with SSE."`
+	Command        string                     `yaml:"command" doc:"Program to run, without a shell: a name that is searched in PATH, or an absolute path."`
+	Args           []string                   `yaml:"args" doc:"Arguments of the program."`
+	Env            map[string]channels.Secret `yaml:"env" doc:"Environment of the program, besides PATH, HOME, LANG and TMPDIR; write ${NAME} for secrets."`
+	Cwd            string                     `yaml:"cwd" doc:"Working directory; empty = its own folder in the state folder."`
+	URL            string                     `yaml:"url" doc:"URL of a server that speaks streamable HTTP, or the older HTTP with SSE."`
 	Headers        map[string]channels.Secret `yaml:"headers" doc:"Headers of each request, for example Authorization."`
-	Enabled        bool                       `yaml:"enabled" default:"true" doc:"false: it is not started."`
-	TimeoutSeconds int                        `yaml:"timeoutSeconds" default:"60" min:"1" max:"3600" doc:"Longest call, in seconds."`
-	StartSeconds   int                        `yaml:"startSeconds" default:"60" min:"1" max:"600" doc:"Longest start, up to its list of tools, in seconds; a first start may download the server."`
-	Allow          []string                   `yaml:"allow" doc:"Only these of its tools, by its own names."`
-	Deny           []string                   `yaml:"deny" doc:"Never these of its tools."`
-	Read           []string                   `yaml:"read" doc:"Further folders that it may read while it is confined."`
-	Write          []string                   `yaml:"write" doc:"Further folders that it may write while it is confined."`
+	Enabled        bool                       `yaml:"enabled" default:"true" doc:"false: the host does not start this server."`
+	TimeoutSeconds int                        `yaml:"timeoutSeconds" default:"60" min:"1" max:"3600" doc:"Timeout of a call, in seconds."`
+	StartSeconds   int                        `yaml:"startSeconds" default:"60" min:"1" max:"600" doc:"Timeout of a start, up to the list of tools, in seconds; a first start may download the server."`
+	Allow          []string                   `yaml:"allow" doc:"Only these tools of the server, by the server's own names."`
+	Deny           []string                   `yaml:"deny" doc:"Never these tools of the server."`
+	Read           []string                   `yaml:"read" doc:"More folders that the confined server may read."`
+	Write          []string                   `yaml:"write" doc:"More folders that the confined server may write."`
 }
 
 // Sessions is tools.sessions.
 type Sessions struct {
-	Visibility Visibility `yaml:"visibility" enum:"self,tree,agent,all" default:"tree" doc:"Which sessions an agent sees: its own, those spawned from it (at any depth, under any agent), all of its agent, all."`
+	Visibility Visibility `yaml:"visibility" enum:"self,tree,agent,all" default:"tree" doc:"Sessions that an agent sees. self: its own. tree: also the sessions spawned from it, at any depth, under any agent. agent: all of its agent. all: all."`
 }
 
 // Visibility is a mode of tools.sessions.visibility (contract V1).
@@ -109,13 +109,13 @@ const (
 
 // AgentToAgent is tools.agentToAgent (contract V2).
 type AgentToAgent struct {
-	Enabled bool     `yaml:"enabled" default:"false" doc:"Whether sessions of other agents can be reached at all."`
-	Allow   []string `yaml:"allow" doc:"Agent id patterns; both sides must match one. Empty = all."`
+	Enabled bool     `yaml:"enabled" default:"false" doc:"true: agents can reach sessions of other agents."`
+	Allow   []string `yaml:"allow" doc:"Patterns of agent ids; both agents must match one. Empty = all."`
 }
 
 // Subagents is tools.subagents.
 type Subagents struct {
-	Tools Rights `yaml:"tools" doc:"Tools of sub-agents; a session tool that allow names is given back to them."`
+	Tools Rights `yaml:"tools" doc:"Tools of sub-agents; sub-agents have a session tool only if allow names it."`
 }
 
 // Rights is a pair of lists.

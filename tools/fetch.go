@@ -197,7 +197,7 @@ func read(resp *http.Response, most int, tell func(string)) (r fetchResult, err 
 		r.Type, r.Note = resp.Header.Get("Content-Type"), "it is packed in a way that is not understood, so it is not shown: "+enc
 		return r, nil
 	}
-	text := &kept{r: body, left: most + 1}
+	text := &boundedReader{r: body, left: most + 1}
 	in := bufio.NewReaderSize(text, 4096)
 	start, err := in.Peek(1024)
 	if err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {
@@ -334,14 +334,14 @@ func (m *metered) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// kept gives a bounded number of bytes, and keeps the error that ended them early: readers above it swallow it.
-type kept struct {
+// boundedReader gives a bounded number of bytes, and keeps the error that ended them early: readers above it swallow it.
+type boundedReader struct {
 	r    io.Reader
 	left int
 	err  error
 }
 
-func (k *kept) Read(b []byte) (int, error) {
+func (k *boundedReader) Read(b []byte) (int, error) {
 	if k.err != nil {
 		return 0, k.err
 	}

@@ -130,8 +130,8 @@ var errPaused = errors.New("the answer was paused")
 // of an earlier try that did not say that it is at its end.
 func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, made *int, said *string, yield func(agent.Delta) bool) error {
 	set := m.settings(p.Model)
-	var before []*part       // of the answers that were paused
-	var spent sessions.Usage // by them
+	var before []*answerBlock // of the answers that were paused
+	var spent sessions.Usage  // by them
 	lose := func(u sessions.Usage) {
 		if u != (sessions.Usage{}) && p.Spent != nil {
 			p.Spent(u)

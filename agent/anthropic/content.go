@@ -52,8 +52,8 @@ type cacheControl struct {
 // cacheHere ends a prefix that the provider may keep: the tools, the system text, and the conversation so far.
 var cacheHere = &cacheControl{"ephemeral"}
 
-// kept is the Data of sessions.Opaque of this API: what a block of an answer needs to be sent back as it came. One field is set.
-type kept struct {
+// opaqueBlock is the Data of sessions.Opaque of this API: what a block of an answer needs to be sent back as it came. One field is set.
+type opaqueBlock struct {
 	Signature string          `json:"signature,omitempty"`         // of thinking
 	Redacted  string          `json:"redacted_thinking,omitempty"` // thinking that is encrypted
 	Block     json.RawMessage `json:"block,omitempty"`             // a whole block that is no text, thinking or call
@@ -73,7 +73,7 @@ type conversation struct {
 }
 
 // encode gives the messages, and behind them what was answered so far.
-func (c *conversation) encode(msgs []sessions.Message, before []*part) ([]byte, error) {
+func (c *conversation) encode(msgs []sessions.Message, before []*answerBlock) ([]byte, error) {
 	out := make([]message, 0, len(msgs)+1)
 	for _, m := range msgs {
 		role := "user"
@@ -243,9 +243,9 @@ func (c *conversation) content(m sessions.Message) []any {
 
 // thought gives a thinking block as it is sent back, or the text of which it was a part; neither = it is left out.
 func (c *conversation) thought(b *sessions.Block) (any, string) {
-	was := kept{Signature: b.OldSignature(), Redacted: b.Data} // as older versions kept them
+	was := opaqueBlock{Signature: b.OldSignature(), Redacted: b.Data} // as older versions kept them
 	if b.Opaque != nil && len(b.Opaque.Data) > 0 {
-		was = kept{}
+		was = opaqueBlock{}
 		if json.Unmarshal(b.Opaque.Data, &was) != nil {
 			return nil, ""
 		}
@@ -316,7 +316,7 @@ func (c *conversation) picture(b *sessions.Block) *block {
 }
 
 // paused gives what was answered so far, so that the model continues it.
-func (c *conversation) paused(before []*part) []any {
+func (c *conversation) paused(before []*answerBlock) []any {
 	var out []any
 	for _, p := range before {
 		b := p.block("", false)

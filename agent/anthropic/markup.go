@@ -40,7 +40,7 @@ func (s *stream) readers() (out []*markup.Reader) {
 
 // closesAlone reports whether the thinking of a block stood in the text with only a closing tag.
 func closesAlone(data json.RawMessage) bool {
-	var k kept
+	var k opaqueBlock
 	return len(data) > 0 && json.Unmarshal(data, &k) == nil && wire.IsLone(k.Tag, k.End)
 }
 
@@ -55,13 +55,13 @@ func (s *stream) tool(name string) (schema json.RawMessage, offered bool) {
 }
 
 // show takes in what a piece of a text turned out to be.
-func (s *stream) show(p *part, x markup.Piece) error {
+func (s *stream) show(p *answerBlock, x markup.Piece) error {
 	if x.Restart {
 		s.takeBack(p)
 	}
 	if x.Thinking != "" {
 		if p.thought == nil {
-			p.thought = &part{kind: thinkingPart, index: -1}
+			p.thought = &answerBlock{kind: thinkingPart, index: -1}
 			s.parts = slices.Insert(s.parts, slices.Index(s.parts, p), p.thought)
 		}
 		if err := s.addThinking(p.thought, x.Thinking); err != nil || s.stopped {
@@ -80,7 +80,7 @@ func (s *stream) show(p *part, x markup.Piece) error {
 }
 
 // takeBack begins the answer again without the text of a part: it was thinking.
-func (s *stream) takeBack(p *part) {
+func (s *stream) takeBack(p *answerBlock) {
 	s.text -= len(p.text)
 	p.text = nil
 	s.give(agent.Delta{Restart: true})

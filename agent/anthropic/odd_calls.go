@@ -132,7 +132,7 @@ func (s *stream) adopt() {
 			continue
 		}
 		id, name := textOf(p.other["id"]), textOf(p.other["name"])
-		hasResult := slices.ContainsFunc(s.parts, func(o *part) bool { return id != "" && textOf(o.other["tool_use_id"]) == id })
+		hasResult := slices.ContainsFunc(s.parts, func(o *answerBlock) bool { return id != "" && textOf(o.other["tool_use_id"]) == id })
 		if _, offered := s.tool(name); offered && !hasResult {
 			p.kind, p.id, p.name, p.input = callPart, id, name, p.other["input"]
 		}

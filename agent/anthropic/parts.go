@@ -20,12 +20,12 @@ const (
 	otherPart    = "other"
 )
 
-// part is one block of an answer, in the making.
-type part struct {
+// answerBlock is one block of an answer, in the making.
+type answerBlock struct {
 	kind  string
-	index int    // the server's; -1 = it said none
-	text  []byte // text, thinking, or the arguments of a call as they were streamed
-	kept  kept   // of thinking and other blocks
+	index int         // the server's; -1 = it said none
+	text  []byte      // text, thinking, or the arguments of a call as they were streamed
+	kept  opaqueBlock // of thinking and other blocks
 	id    string
 	name  string
 	input json.RawMessage            // arguments that came at the start of the block
@@ -33,12 +33,12 @@ type part struct {
 	cut   bool                       // not all of it was kept
 
 	reader  *markup.Reader // of a text
-	thought *part          // thinking that stood in the text
+	thought *answerBlock   // thinking that stood in the text
 	ended   bool           // the reader has come to the end
 }
 
 // block gives a part as it is stored. from names the endpoint, isReturned is whether it is sent thinking without signature.
-func (p *part) block(from string, isReturned bool) sessions.Block {
+func (p *answerBlock) block(from string, isReturned bool) sessions.Block {
 	switch p.kind {
 	case textPart:
 		return sessions.Block{Type: sessions.TextBlock, Text: string(p.text)}
@@ -49,7 +49,7 @@ func (p *part) block(from string, isReturned bool) sessions.Block {
 	k := p.kept
 	switch {
 	case p.cut:
-		k = kept{Cut: true}
+		k = opaqueBlock{Cut: true}
 	case p.kind == otherPart && !wantedBack(p.other):
 		b.Text = ""
 	case p.kind == otherPart:
@@ -61,7 +61,7 @@ func (p *part) block(from string, isReturned bool) sessions.Block {
 	}
 	data, err := json.Marshal(k)
 	if err == nil && isReturned && string(data) == "{}" && p.kind == thinkingPart && len(p.text) > 0 {
-		data, err = json.Marshal(kept{Unsigned: true})
+		data, err = json.Marshal(opaqueBlock{Unsigned: true})
 	}
 	if err == nil && string(data) != "{}" {
 		b.Opaque.Data = data
@@ -78,7 +78,7 @@ func wantedBack(block map[string]json.RawMessage) bool {
 
 // arguments gives what the model wrote as the arguments of a call. Servers that do not stream them give them at the start of the block,
 // some as a text, and some send them twice.
-func (p *part) arguments() json.RawMessage {
+func (p *answerBlock) arguments() json.RawMessage {
 	raw := json.RawMessage(p.text)
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = p.input
@@ -103,7 +103,7 @@ func (p *part) arguments() json.RawMessage {
 }
 
 // newest gives the newest part with an index, or the newest one when a server says none; nil = there is none.
-func (s *stream) newest(index *int) *part {
+func (s *stream) newest(index *int) *answerBlock {
 	for i := len(s.parts) - 1; i >= 0; i-- {
 		if p := s.parts[i]; index == nil || p.index == *index || p.index < 0 {
 			return p
@@ -113,18 +113,18 @@ func (s *stream) newest(index *int) *part {
 }
 
 // find gives the part that a delta belongs to: the newest with its index, of its kind. One that was never started begins here.
-func (s *stream) find(index *int, kind string) (*part, error) {
+func (s *stream) find(index *int, kind string) (*answerBlock, error) {
 	if p := s.newest(index); p != nil && (p.kind == kind || p.kind == otherPart) {
 		return p, nil
 	}
 	return s.add(kind, index)
 }
 
-func (s *stream) add(kind string, index *int) (*part, error) {
+func (s *stream) add(kind string, index *int) (*answerBlock, error) {
 	if len(s.parts)+len(s.before) >= maxParts {
 		return nil, s.t.Broken("more than %d blocks in one answer", maxParts)
 	}
-	p := &part{kind: kind, index: -1}
+	p := &answerBlock{kind: kind, index: -1}
 	if index != nil {
 		p.index = *index
 	}
@@ -281,14 +281,14 @@ func (s *stream) otherDelta(index *int, data []byte) error {
 }
 
 // sign adds a piece of a signature.
-func (s *stream) sign(p *part, signature string) {
+func (s *stream) sign(p *answerBlock, signature string) {
 	if signature != "" && s.keepOpaque(p, len(signature)) {
 		p.kept.Signature += signature
 	}
 }
 
 // keepOpaque counts what has to be sent back unchanged. Over the bound of a message it is dropped whole, when the answer is complete.
-func (s *stream) keepOpaque(p *part, n int) bool {
+func (s *stream) keepOpaque(p *answerBlock, n int) bool {
 	s.opaque += n
 	if s.opaque > sessions.MaxOpaque {
 		p.cut = true
@@ -321,7 +321,7 @@ func (s *stream) give(d agent.Delta) {
 }
 
 // addThinking adds a piece of thinking. What is over the bound is left out: the answer may still come.
-func (s *stream) addThinking(p *part, text string) error {
+func (s *stream) addThinking(p *answerBlock, text string) error {
 	if text == "" {
 		return nil
 	}

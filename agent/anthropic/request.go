@@ -46,7 +46,7 @@ func (r request) refusable() lessons.Sent {
 var ownFields = []string{"model", "messages", "system", "stream", "tools"}
 
 // encode makes the body of a request. before is the answer so far, when a request continues it.
-func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSettings, call *lessons.Call, before []*part) (request, error) {
+func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSettings, call *lessons.Call, before []*answerBlock) (request, error) {
 	a := m.ask(p, set, call)
 	sent := &lessons.Sent{Stream: a.stream, System: a.system != systemOff && p.System != "", Instructions: p.System, Messages: p.Messages, Extras: lessons.Extras(set)}
 	specs := m.offered(p, &a, call)

@@ -35,7 +35,7 @@ type stream struct {
 	yield    func(agent.Delta) bool
 	good     func()                                    // called once, when the first piece of the answer has come
 	judge    func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
-	before   []*part                                   // of the answers that this one continues
+	before   []*answerBlock                            // of the answers that this one continues
 	spent    sessions.Usage                            // by them
 	mayPause bool
 	schemas  wire.Form    // in which those of the tools were sent
@@ -43,7 +43,7 @@ type stream struct {
 	returned bool         // the endpoint is sent thinking without signature
 	closes   bool         // its text is expected to begin as reasoning without an opening tag
 
-	parts    []*part
+	parts    []*answerBlock
 	usage    usage
 	by       string // the model that answers, as the server names it
 	stop     string // why the answer ended; empty = not said yet

@@ -18,7 +18,7 @@ const (
 	AnnounceSkip Word = "ANNOUNCE_SKIP" // nothing to announce
 )
 
-var words = []Word{NoReply, ReplySkip, AnnounceSkip}
+var controlWords = []Word{NoReply, ReplySkip, AnnounceSkip}
 
 // Place is where a text goes.
 type Place int

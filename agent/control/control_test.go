@@ -30,7 +30,7 @@ var isText = []string{
 func TestReadWords(t *testing.T) {
 	t.Parallel()
 	for _, c := range isWord {
-		for _, w := range words {
+		for _, w := range controlWords {
 			wide := strings.Map(func(c rune) rune { return c + 0xff01 - '!' }, string(w))
 			said := strings.NewReplacer("NO_REPLY", string(w), "no_reply", strings.ToLower(string(w)), "No_Reply", string(w[:1])+strings.ToLower(string(w[1:])), "NO\\_REPLY", strings.ReplaceAll(string(w), "_", "\\_"),
 				"NO\u00ad_REPLY", strings.ReplaceAll(string(w), "_", "\u00ad_"), "\uff2e\uff2f\uff3f\uff32\uff25\uff30\uff2c\uff39", wide).Replace(c)
@@ -149,7 +149,7 @@ func old(text string) bool {
 		return false
 	}
 	text = strings.TrimSpace(text)
-	for _, w := range words {
+	for _, w := range controlWords {
 		if strings.HasPrefix(string(w), text) {
 			return true
 		}
@@ -214,7 +214,7 @@ func TestFirstDraftComesAsEarly(t *testing.T) {
 			continue
 		}
 		for _, held := range pieces.FindAllString(text, -1)[before:now] { // behind marks, and the next piece shows what it is
-			if may := strings.ToLower(held); now > before+1 || !slices.ContainsFunc(words, func(w Word) bool { return strings.HasPrefix(strings.ToLower(string(w)), may) }) {
+			if may := strings.ToLower(held); now > before+1 || !slices.ContainsFunc(controlWords, func(w Word) bool { return strings.HasPrefix(strings.ToLower(string(w)), may) }) {
 				t.Errorf("%q: first shown with piece %d, before with piece %d", text, now, before)
 			}
 		}

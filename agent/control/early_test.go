@@ -102,7 +102,7 @@ var blocks = []string{"```go\nfmt.Println(1)\n```", "```\nplain\n```", "```pytho
 
 // completions are what may still follow on a text.
 var completions = sync.OnceValue(func() (all []string) {
-	for _, w := range words {
+	for _, w := range controlWords {
 		for _, form := range []string{string(w), strings.ToLower(string(w))} {
 			for k := range form {
 				all = append(all, form[k:], "\n"+form[k:]+"\n```")

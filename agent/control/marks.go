@@ -141,7 +141,7 @@ func wordIn(parts []string) (word Word) {
 
 // repeats gives the word that a part is, once or more often.
 func repeats(part string) Word {
-	for _, w := range words {
+	for _, w := range controlWords {
 		if lower := strings.ToLower(string(w)); part != "" && strings.ReplaceAll(part, lower, "") == "" {
 			return w
 		}
@@ -177,7 +177,7 @@ func reasonWord(line string) Word {
 // firstWord gives the word that a plain line begins with, marks aside, and what stands behind it.
 func firstWord(line string) (word Word, rest string) {
 	line = itemOf(line)
-	for _, w := range words {
+	for _, w := range controlWords {
 		if rest, ok := strings.CutPrefix(line, strings.ToLower(string(w))); ok {
 			return w, rest
 		}
@@ -193,7 +193,7 @@ func growing(line string) bool {
 		}
 		return reasonWord(line) != Speak || growing(rest)
 	} else if rest != "" {
-		for _, w := range words {
+		for _, w := range controlWords {
 			if strings.HasPrefix(strings.ToLower(string(w)), rest) {
 				return true
 			}

@@ -81,7 +81,7 @@ func (c *Call) learnWindow(ctx context.Context, window int, said string) {
 	l := c.lesson(sessions.Lesson{Kind: Window, Use: strconv.Itoa(window)})
 	l.Evidence = said
 	if was := c.now[keyOf(l)]; was.Use != l.Use {
-		c.now = with(c.now, keyOf(l), l)
+		c.now = withLesson(c.now, keyOf(l), l)
 		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)
 	}
 }
@@ -118,7 +118,7 @@ func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	l := c.lesson(sessions.Lesson{Kind: MaxMessages, Use: strconv.Itoa(e.Messages)})
 	l.Evidence = e.Said
 	if was := c.now[keyOf(l)]; was.Use != l.Use {
-		c.now = with(c.now, keyOf(l), l)
+		c.now = withLesson(c.now, keyOf(l), l)
 		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)
 	}
 }
@@ -263,12 +263,12 @@ func (x refusedRequest) strip(kind string) {
 	c, sent := x.call, x.sent
 	for _, p := range sent.Params {
 		if _, known := c.now[key{Parameter, p.Name, p.Value}]; !p.Fixed && p.Value != Unset && !known {
-			c.now = with(c.now, key{Parameter, p.Name, p.Value}, sessions.Lesson{})
+			c.now = withLesson(c.now, key{Parameter, p.Name, p.Value}, sessions.Lesson{})
 		}
 	}
 	switch kind {
 	case Tool, MaxTools:
-		c.now = with(c.now, key{Tools, "", ""}, sessions.Lesson{})
+		c.now = withLesson(c.now, key{Tools, "", ""}, sessions.Lesson{})
 	case Images:
 		c.images = true
 	}
@@ -321,7 +321,7 @@ func (c *Call) restore(found bool) bool {
 	stale := c.stale
 	c.stale = nil
 	for k, old := range stale {
-		c.now = with(c.now, k, old)
+		c.now = withLesson(c.now, k, old)
 	}
 	if found || len(c.spared) > 0 && c.changed.words == c.suspects.words { // what is suspected may be the reason instead
 		return true
@@ -339,7 +339,7 @@ func (c *Call) restore(found bool) bool {
 }
 
 func (c *Call) apply(l sessions.Lesson) {
-	c.now = with(c.now, keyOf(l), l)
+	c.now = withLesson(c.now, keyOf(l), l)
 	c.changed.add(l)
 }
 

@@ -32,7 +32,7 @@ func (f *inForce) find(k key) (sessions.Lesson, bool) {
 		}
 		f.doubted = true // this call is made without the first lesson in doubt that would change it
 		delete(f.now, k)
-		f.stale = with(f.stale, k, l)
+		f.stale = withLesson(f.stale, k, l)
 	}
 	if _, ok := f.stale[k]; ok && !slices.Contains(f.tried, k) {
 		f.tried = append(f.tried, k)

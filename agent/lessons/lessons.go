@@ -222,7 +222,7 @@ func (b *Book) put(l sessions.Lesson) {
 	if _, known := b.known[at][keyOf(l)]; !known {
 		b.count++
 	}
-	b.known[at] = with(maps.Clone(b.known[at]), keyOf(l), l)
+	b.known[at] = withLesson(maps.Clone(b.known[at]), keyOf(l), l)
 	if b.count > sessions.MaxLessons {
 		b.dropOldest()
 	}
@@ -356,9 +356,9 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 				l.Config = config
 				c.fuller = append(c.fuller, l)
 			}
-			c.now = with(c.now, k, l)
+			c.now = withLesson(c.now, k, l)
 		} else {
-			c.stale = with(c.stale, k, l)
+			c.stale = withLesson(c.stale, k, l)
 		}
 	}
 	return c
@@ -376,7 +376,7 @@ func (b *Book) refusedInVain(ctx context.Context, at Endpoint, config string, le
 	}
 }
 
-func with(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.Lesson {
+func withLesson(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.Lesson {
 	if m == nil {
 		m = make(map[key]sessions.Lesson)
 	}

@@ -106,12 +106,12 @@ func (c *Call) tellLeft(ctx context.Context) {
 	}
 	c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "settings are left out of a model's requests", slog.String("model", c.at.Label()),
 		slog.String("settings", strings.Join(c.left, ", ")), slog.String("said", c.changed.said),
-		slog.String("hint", "The provider took the request without "+named(c.left)+". "+c.at.placesOf(c.left)))
+		slog.String("hint", "The provider took the request without "+settingNames(c.left)+". "+c.at.placesOf(c.left)))
 	c.left = nil
 }
 
-// named lists settings: the setting `temperature`, the settings `temperature` and `body.seed`.
-func named(settings []string) string {
+// settingNames lists settings: the setting `temperature`, the settings `temperature` and `body.seed`.
+func settingNames(settings []string) string {
 	all := "`" + strings.Join(settings, "`, `") + "`"
 	if i := strings.LastIndex(all, ", "); i >= 0 {
 		return "the settings " + all[:i] + " and" + all[i+1:]
@@ -143,11 +143,11 @@ func (x refusedRequest) suspectOwn() string {
 	slices.Sort(tried)
 	out := ""
 	if len(may) > 0 {
-		list := named(may)
+		list := settingNames(may)
 		out = " " + strings.ToUpper(list[:1]) + list[1:] + " of " + c.at.Label() + " may be the reason. " + c.at.placesOf(may)
 	}
 	if tried = slices.Compact(tried); len(tried) > 0 {
-		out += " Without " + named(tried) + " of " + c.at.Label() + " the provider refused the request as well."
+		out += " Without " + settingNames(tried) + " of " + c.at.Label() + " the provider refused the request as well."
 	}
 	return out
 }

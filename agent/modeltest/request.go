@@ -60,8 +60,8 @@ func (r Request) LastUserText() string {
 	return ""
 }
 
-// part is a piece of content in either protocol.
-type part struct {
+// contentPart is a piece of content in either protocol.
+type contentPart struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
 	ID        string          `json:"id"`
@@ -76,16 +76,16 @@ type part struct {
 }
 
 // parts reads content, which is a text or a list of parts.
-func parts(raw json.RawMessage) ([]part, error) {
+func parts(raw json.RawMessage) ([]contentPart, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
 	if raw[0] == '"' {
 		var text string
 		err := json.Unmarshal(raw, &text)
-		return []part{{Type: "text", Text: text}}, err
+		return []contentPart{{Type: "text", Text: text}}, err
 	}
-	var out []part
+	var out []contentPart
 	err := json.Unmarshal(raw, &out)
 	return out, err
 }

@@ -22,7 +22,7 @@ type inputItem struct {
 	Arguments *string         `json:"arguments"`
 	Content   json.RawMessage `json:"content"`
 	Output    json.RawMessage `json:"output"`
-	Summary   *[]part         `json:"summary"`
+	Summary   *[]contentPart  `json:"summary"`
 	Encrypted string          `json:"encrypted_content"`
 }
 

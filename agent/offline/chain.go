@@ -29,13 +29,13 @@ func chainStep(p agent.Prompt, t turn) (answer, bool) {
 	return answer{}, false
 }
 
-// part is one labelled piece of the host's prompt: "Original request: …". It is a JSON string, or goes on until the next label.
-var part = regexp.MustCompile(`(?im)^[ \t>*#-]*(original request|original task|task|round 1 reply|latest reply|your result|sub-agent result|subagent result|result|findings)[ \t*]*:[ \t*]*`)
+// labelledPart is one labelled piece of the host's prompt: "Original request: …". It is a JSON string, or goes on until the next label.
+var labelledPart = regexp.MustCompile(`(?im)^[ \t>*#-]*(original request|original task|task|round 1 reply|latest reply|your result|sub-agent result|subagent result|result|findings)[ \t*]*:[ \t*]*`)
 
 // parts takes the labelled pieces out of a prompt; a label that comes twice counts once, the first time.
 func parts(text string) map[string]string {
 	out := map[string]string{}
-	at := part.FindAllStringSubmatchIndex(text, -1)
+	at := labelledPart.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		end := len(text)
 		if i+1 < len(at) {
@@ -59,13 +59,13 @@ func parts(text string) map[string]string {
 func announce(prompt string, before []sessions.Message) answer {
 	p := parts(prompt)
 	if request := p["original request"]; request != "" {
-		reply := first(answerTo(request, before), known(p["round 1 reply"]), known(p["latest reply"]))
+		reply := first(answerTo(request, before), dropNone(p["round 1 reply"]), dropNone(p["latest reply"]))
 		if reply == "" {
 			return say(string(agent.AnnounceSkip))
 		}
 		return say("Another session asked me: “%s”\n\nI answered:\n\n%s", plain(request, 200), quote(clip(reply, 1500)))
 	}
-	result := first(answerTo("", before), known(p["your result"]), known(p["sub-agent result"]), known(p["subagent result"]), known(p["result"]), known(p["findings"]))
+	result := first(answerTo("", before), dropNone(p["your result"]), dropNone(p["sub-agent result"]), dropNone(p["subagent result"]), dropNone(p["result"]), dropNone(p["findings"]))
 	if result == "" {
 		return say(string(agent.AnnounceSkip))
 	}
@@ -88,8 +88,8 @@ func answerTo(request string, before []sessions.Message) string {
 	return said
 }
 
-// known drops the host's words for "there is none".
-func known(s string) string {
+// dropNone drops the host's words for "there is none".
+func dropNone(s string) string {
 	if l := strings.ToLower(strings.Trim(s, "(). ")); l == "not available" || l == "no output" || l == "none" {
 		return ""
 	}

@@ -27,15 +27,15 @@ type request struct {
 
 // Pieces of forms. Spaces in a form match any white space; forms are matched without regard to case, against the whole message.
 const (
-	chats  = `(?:sessions?|chats?|conversations?)`
-	here   = `(?:this|our|the current|the present|my) ` + chats + `|here|this`
-	showMe = `(?:(?:show|list|give|get|read|display|print|tell|see|open|view)(?: me)? )`
-	whatIs = `(?:what(?: is|'s|’s| was| are|'re|’re) )`
-	past   = `(?:history|transcript|messages|log)`
-	whoRE  = `(?P<who>"[^"]+"|“[^”]+”|'[^']+'|\S+)`
-	named  = `(?P<who>[^:\n]{1,200}?)`
-	keyRE  = `(?P<who>(?:agent|cron|hook):\S+?|node-\S+?):?` // a key has colons of its own
-	whatRE = `(?P<what>.+)`
+	chats        = `(?:sessions?|chats?|conversations?)`
+	here         = `(?:this|our|the current|the present|my) ` + chats + `|here|this`
+	showMe       = `(?:(?:show|list|give|get|read|display|print|tell|see|open|view)(?: me)? )`
+	whatIs       = `(?:what(?: is|'s|’s| was| are|'re|’re) )`
+	past         = `(?:history|transcript|messages|log)`
+	whoRE        = `(?P<who>"[^"]+"|“[^”]+”|'[^']+'|\S+)`
+	namedSession = `(?P<who>[^:\n]{1,200}?)`
+	keyRE        = `(?P<who>(?:agent|cron|hook):\S+?|node-\S+?):?` // a key has colons of its own
+	whatRE       = `(?P<what>.+)`
 )
 
 // grammar is tried from top to bottom; the first form that fits wins.
@@ -129,14 +129,14 @@ func work() []intent {
 		},
 		{
 			name: "ask", example: "ask the family group: who cooks tonight?", about: "asks the agent of another session (by its name or key) and waits for the answer",
-			forms: []string{`ask ` + keyRE + ` ` + whatRE, `ask ` + named + ` ?: ?` + whatRE, `ask (?:the )?(?:agent )?` + whoRE + `(?: to| about| if| whether|,)? ` + whatRE, `what (?:does|would|will) ` + whoRE + ` (?:say|think) about ` + whatRE},
+			forms: []string{`ask ` + keyRE + ` ` + whatRE, `ask ` + namedSession + ` ?: ?` + whatRE, `ask (?:the )?(?:agent )?` + whoRE + `(?: to| about| if| whether|,)? ` + whatRE, `what (?:does|would|will) ` + whoRE + ` (?:say|think) about ` + whatRE},
 			do:    func(c *conversation, r request) answer { return tell(c, r, true) },
 		},
 		{
 			name: "tell", example: "tell the family group: dinner is at eight", about: "sends a message to another session",
 			forms: []string{
 				`(?:tell|send(?: a message)?(?: to)?|message|write(?: to)?|notify|inform|text|say to) ` + keyRE + ` ` + whatRE,
-				`(?:tell|send(?: a message)?(?: to)?|message|write(?: to)?|notify|inform|text|say to) ` + named + ` ?: ?` + whatRE,
+				`(?:tell|send(?: a message)?(?: to)?|message|write(?: to)?|notify|inform|text|say to) ` + namedSession + ` ?: ?` + whatRE,
 				`(?:send|say|write) (?P<what>"[^"]+"|“[^”]+”|'[^']+'|.+?) to (?:the )?(?P<who>"[^"]+"|“[^”]+”|'[^']+'|\S+|[^:\n]{1,80}? (?:group|chat|session|channel))`,
 				`(?:tell|message|notify|inform|text|write to|send(?: a message)? to|say to) (?:the )?(?:agent )?` + whoRE + `(?: that|,)? ` + whatRE,
 			},
@@ -205,8 +205,8 @@ var unknown = intent{name: "unknown", do: func(*conversation, request) answer { 
 
 // polite is what people say around a request, without a meaning to us.
 var (
-	polite = regexp.MustCompile(`(?is)^(?:\[[^\]\n]{0,200}\]\s*|@\S+[\s,:]+|(?:please|pls|ok|okay|so|now|and|well|hey|hi|hello|parley|bot|kindly)[\s,!]+|(?:can|could|would|will) you(?: please)?\s+|i (?:want|would like|need|'d like) (?:you )?to\s+|i'd like (?:you )?to\s+|let'?s\s+)`)
-	tail   = regexp.MustCompile(`(?is)(?:[\s,]+(?:please|pls|thanks|thank you|for me))?[\s.!?…]*$`)
+	polite     = regexp.MustCompile(`(?is)^(?:\[[^\]\n]{0,200}\]\s*|@\S+[\s,:]+|(?:please|pls|ok|okay|so|now|and|well|hey|hi|hello|parley|bot|kindly)[\s,!]+|(?:can|could|would|will) you(?: please)?\s+|i (?:want|would like|need|'d like) (?:you )?to\s+|i'd like (?:you )?to\s+|let'?s\s+)`)
+	politeTail = regexp.MustCompile(`(?is)(?:[\s,]+(?:please|pls|thanks|thank you|for me))?[\s.!?…]*$`)
 )
 
 // understand finds the intent of a message: first without the polite words around it, then with them.
@@ -228,7 +228,7 @@ func understand(table []intent, text string) request {
 }
 
 func parse(table []intent, text string) (request, bool) {
-	short := tail.ReplaceAllString(text, "")
+	short := politeTail.ReplaceAllString(text, "")
 	if text == "?" {
 		short = text
 	}

@@ -65,10 +65,10 @@ func say(format string, a ...any) answer {
 func call(tool string, args map[string]any) answer { return answer{tool: tool, args: args} }
 
 func (a answer) message(p agent.Prompt) agent.Answer {
-	out := agent.Answer{Stop: agent.StopEnd, Model: Name, Usage: sessions.Usage{Input: words(p.System), Output: words(a.text)}}
+	out := agent.Answer{Stop: agent.StopEnd, Model: Name, Usage: sessions.Usage{Input: countWords(p.System), Output: countWords(a.text)}}
 	for _, m := range p.Messages {
 		for _, b := range m.Content {
-			out.Usage.Input += words(b.Text)
+			out.Usage.Input += countWords(b.Text)
 		}
 	}
 	if a.text != "" {
@@ -80,13 +80,13 @@ func (a answer) message(p agent.Prompt) agent.Answer {
 			args = []byte("{}")
 		}
 		out.Stop = agent.StopToolUse
-		out.Usage.Output += words(string(args))
+		out.Usage.Output += countWords(string(args))
 		out.Content = append(out.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: callID(p), Name: a.tool, Arguments: args})
 	}
 	return out
 }
 
-func words(s string) int { return len(strings.Fields(s)) }
+func countWords(s string) int { return len(strings.Fields(s)) }
 
 // callID names a tool call by the message that it answers and the number of calls before it: a repeated prompt gives the same
 // id, two calls of one turn never do.
@@ -162,7 +162,7 @@ func (m model) answer(p agent.Prompt) answer {
 	}
 	a := ask.intent.do(&c, ask)
 	if a.tool != "" && !c.offered[a.tool] {
-		return missing(a.tool)
+		return explainMissingTool(a.tool)
 	}
 	return a
 }

@@ -245,7 +245,7 @@ const hello = "Hello! I am parley's built-in offline model: not a language model
 
 const sorry = "I did not understand that: I am parley's built-in offline model, not a language model, and I know only a few phrases. Try:\n\n" + examples + "\n\n" + connect
 
-// missing explains that a tool is not there and how to get it.
-func missing(tool string) answer {
+// explainMissingTool explains that a tool is not there and how to get it.
+func explainMissingTool(tool string) answer {
 	return say("For that I need the tool `%s`, and it is not switched on here. Sub-agents get session tools only when `tools.subagents.tools.allow` names them; everywhere else `tools.allow`, `tools.deny` and the agent's own `tools` in the configuration decide.", tool)
 }

@@ -60,7 +60,7 @@ type delta struct {
 	Blocks           json.RawMessage `json:"thinking_blocks"`          // LiteLLM. source: docs.litellm.ai/docs/reasoning_content
 	Audio            audio           // OpenAI. source: platform.openai.com/docs/guides/audio
 	Images           pictures        // OpenRouter. source: openrouter.ai/docs/features/multimodal/image-generation
-	parts            []part          // content that came as a list: the other texts are empty then
+	parts            []contentPart   // content that came as a list: the other texts are empty then
 }
 
 // role says whose words those of a delta are.
@@ -108,8 +108,8 @@ func (p *pictures) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// part is a piece of content that came as a list.
-type part struct {
+// contentPart is a piece of content that came as a list.
+type contentPart struct {
 	thinking bool
 	text     string
 	rest     map[string]any // of thinking: its further fields, as a signature

@@ -272,7 +272,7 @@ func (e *detail) goesOn(joined string, fields map[string]json.RawMessage) bool {
 		return false
 	}
 	for _, name := range []string{"type", "index", "id"} {
-		if a, b := e.fields[name], fields[name]; set(a) && set(b) && !bytes.Equal(a, b) {
+		if a, b := e.fields[name], fields[name]; isSet(a) && isSet(b) && !bytes.Equal(a, b) {
 			return false
 		}
 	}
@@ -286,8 +286,8 @@ func (e *detail) isSignedBy(fields map[string]json.RawMessage) bool {
 	return e.joined != "" && says(fields["signature"]) && !says(fields["data"]) && e.goesOn(e.joined, fields)
 }
 
-// set reports whether a field has a value.
-func set(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+// isSet reports whether a field has a value.
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func (e *detail) join(text string, fields map[string]json.RawMessage) {
 	e.raw = nil

@@ -107,7 +107,7 @@ type request struct {
 	settings agent.ModelSettings
 	call     *lessons.Call
 	plan     plan
-	messages written // without a body: to be encoded
+	messages bodyPrefix // without a body: to be encoded
 	tools    []byte
 	made     int    // requests so far
 	unmarked string // the answer of an earlier try that did not say that it is at its end
@@ -170,7 +170,7 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 // refused learns from an error, and reports whether the request is worth sending again, changed.
 func (r *request) refused(ctx context.Context, err error) bool {
 	if r.call.Refused(ctx, err, r.plan.sent(r.p, &r.messages)) {
-		r.messages = written{}
+		r.messages = bodyPrefix{}
 		return true
 	}
 	if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.BadForm && lessons.WantsResponses(err) {

@@ -290,7 +290,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 }
 
 // sent says what a request had, for the reader of its refusal.
-func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
+func (o plan) sent(p agent.Prompt, w *bodyPrefix) lessons.Sent {
 	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Thoughts: w.thoughts, ThoughtAt: w.thoughtAt, Steps: w.steps, Instructions: p.System, Messages: p.Messages}
 	out.Extras = o.extras
 	out.Roles, out.Params = w.roles, slices.Clone(o.forms)

@@ -27,8 +27,8 @@ const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_va
 // filledContent is the text of a message with calls only where an endpoint wants one that is not empty.
 const filledContent = "(tool call)"
 
-// written is the beginning of a request's body, and what of it an endpoint may refuse.
-type written struct {
+// bodyPrefix is the beginning of a request's body, and what of it an endpoint may refuse.
+type bodyPrefix struct {
 	ids       map[string]string // of calls whose id the endpoint wants back as it was, by the one in the transcript
 	body      []byte
 	pictures  []string // base64
@@ -41,7 +41,7 @@ type written struct {
 
 // encodeMessages begins the body of a request: a prompt's system text and messages, with room behind them for more bytes. It appends
 // to a buffer instead of filling types: encoding those takes ten times as long, in every turn.
-func encodeMessages(p agent.Prompt, o plan, more int) written {
+func encodeMessages(p agent.Prompt, o plan, more int) bodyPrefix {
 	msgs := agent.Repair(p.Messages, o.target)
 	size := len(p.System) + 64
 	opaque := false
@@ -57,7 +57,7 @@ func encodeMessages(p agent.Prompt, o plan, more int) written {
 			}
 		}
 	}
-	w := written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1), thoughts: []string{}}
+	w := bodyPrefix{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1), thoughts: []string{}}
 	asList, system := o.lists(), p.System
 	if system != "" && o.system {
 		w.text(append(w.body, `{"role":"system","content":`...), system, asList.system)
@@ -200,7 +200,7 @@ func backOf(m *sessions.Message) (out back) {
 }
 
 // assistant appends an assistant message's content, reasoning and calls. step says that it follows the result of a tool.
-func (w *written) assistant(m *sessions.Message, o *plan, asList bool, field string, step bool) {
+func (w *bodyPrefix) assistant(m *sessions.Message, o *plan, asList bool, field string, step bool) {
 	text := wire.Text(m.Content)
 	calls := m.HasToolCalls()
 	var give back
@@ -280,7 +280,7 @@ func fieldsOf(raw json.RawMessage) (fields map[string]json.RawMessage) {
 }
 
 // thought notes a field of the message at hand that has reasoning.
-func (w *written) thought(name string) {
+func (w *bodyPrefix) thought(name string) {
 	w.thoughtAt = append(w.thoughtAt, lessons.Place{Message: len(w.roles) - 1, Field: name})
 	if !slices.Contains(w.thoughts, name) {
 		w.thoughts = append(w.thoughts, name)
@@ -289,7 +289,7 @@ func (w *written) thought(name string) {
 
 // reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an
 // endpoint wants all. source: api-docs.deepseek.com/guides/thinking_mode, openrouter.ai/docs/use-cases/reasoning-tokens
-func (w *written) reasoningField(give *back, o *plan, field string, step bool) {
+func (w *bodyPrefix) reasoningField(give *back, o *plan, field string, step bool) {
 	if give.data.Details != nil {
 		w.body, w.reasoning = append(append(w.body, `,"reasoning_details":`...), give.data.Details...), true
 		if o.renamed == "" {
@@ -314,7 +314,7 @@ func (w *written) reasoningField(give *back, o *plan, field string, step bool) {
 }
 
 // calls appends the tool calls of a message.
-func (w *written) calls(blocks []sessions.Block, o *plan) {
+func (w *bodyPrefix) calls(blocks []sessions.Block, o *plan) {
 	w.steps = true
 	next := `,"tool_calls":[`
 	for _, c := range blocks {
@@ -355,7 +355,7 @@ func (w *written) calls(blocks []sessions.Block, o *plan) {
 }
 
 // text appends a content that is a text, or a list with it.
-func (w *written) text(body []byte, text string, asList bool) {
+func (w *bodyPrefix) text(body []byte, text string, asList bool) {
 	if !asList {
 		w.body = wire.Quote(body, text)
 		return
@@ -372,7 +372,7 @@ func (o *plan) lists() lists {
 }
 
 // user appends a user message's content: a plain text where it can be, because some servers know nothing else.
-func (w *written) user(blocks []sessions.Block, asList bool) {
+func (w *bodyPrefix) user(blocks []sessions.Block, asList bool) {
 	isImage := func(c sessions.Block) bool { return c.Type == sessions.ImageBlock }
 	if !slices.ContainsFunc(blocks, isImage) {
 		w.text(w.body, wire.Text(blocks), asList)

@@ -299,7 +299,7 @@ func argumentsOf(v any) string {
 var textKeys = []string{"text", "thinking", "reasoning", "reasoning_content", "reasoning_text", "content", "summary", "value", "message", "parts", "output_text", "refusal"}
 
 // partsOf reads content that is a list, or an object in one.
-func partsOf(v any, out []part) []part {
+func partsOf(v any, out []contentPart) []contentPart {
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
@@ -315,17 +315,17 @@ func partsOf(v any, out []part) []part {
 			break
 		}
 		if s := wordsOf(kind, v); s != "" {
-			p := part{thinking: thinking, text: s}
+			p := contentPart{thinking: thinking, text: s}
 			if thinking {
 				p.rest = restOf(v)
 			}
 			out = append(out, p)
 		} else if rest := restOf(v); thinking && len(rest) > 0 {
-			out = append(out, part{thinking: true, rest: rest})
+			out = append(out, contentPart{thinking: true, rest: rest})
 		}
 	default:
 		if s := text(v); s != "" {
-			out = append(out, part{text: s})
+			out = append(out, contentPart{text: s})
 		}
 	}
 	return out

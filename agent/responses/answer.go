@@ -10,8 +10,8 @@ import (
 	"parley/sessions"
 )
 
-// told are the fields of an item that a request tells from the blocks of a message.
-var told = map[string]bool{"type": true, "role": true, "content": true, "status": true, "call_id": true, "name": true, "arguments": true}
+// messageItemFields are the fields of an item that a request tells from the blocks of a message.
+var messageItemFields = map[string]bool{"type": true, "role": true, "content": true, "status": true, "call_id": true, "name": true, "arguments": true}
 
 // further gives what an item has besides, with its type, nil = nothing: its id, the phase of a message, and what servers put into a call
 // and want back.
@@ -21,7 +21,7 @@ func further(k kind, raw json.RawMessage) map[string]json.RawMessage {
 		return nil
 	}
 	for name, value := range all {
-		if told[name] || k == call && isOfCall(name) || !says(value) || k == message && name != "id" && name != "phase" || name == "id" && !usableID(textOf(value)) {
+		if messageItemFields[name] || k == call && isOfCall(name) || !says(value) || k == message && name != "id" && name != "phase" || name == "id" && !usableID(textOf(value)) {
 			delete(all, name)
 		}
 	}

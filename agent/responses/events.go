@@ -103,14 +103,14 @@ func arguments(raw json.RawMessage) string {
 	return textOf(raw)
 }
 
-// part is a piece of an item's content.
-type part struct {
+// contentPart is a piece of an item's content.
+type contentPart struct {
 	text    string
 	refusal bool
 }
 
 // partsOf reads content: a text, a piece, or a list of both.
-func partsOf(raw json.RawMessage) (out []part) {
+func partsOf(raw json.RawMessage) (out []contentPart) {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func partsOf(raw json.RawMessage) (out []part) {
 			return partsOf(parts)
 		}
 		if s := textOf(raw); s != "" {
-			out = append(out, part{text: s})
+			out = append(out, contentPart{text: s})
 		}
 	case '{':
 		var all map[string]json.RawMessage
@@ -132,9 +132,9 @@ func partsOf(raw json.RawMessage) (out []part) {
 			return nil
 		}
 		if s := wordsOf(all["refusal"]); s != "" {
-			out = append(out, part{text: s, refusal: true})
+			out = append(out, contentPart{text: s, refusal: true})
 		} else if s := cmp.Or(wordsOf(all["text"]), wordsOf(all["transcript"])); s != "" {
-			out = append(out, part{text: s, refusal: textOf(all["type"]) == "refusal"})
+			out = append(out, contentPart{text: s, refusal: textOf(all["type"]) == "refusal"})
 		}
 	case '[':
 		var list []json.RawMessage

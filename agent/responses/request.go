@@ -129,7 +129,7 @@ func (m *Model) options(e *fields, p agent.Prompt, set agent.ModelSettings) {
 			e.b = append(append(e.b, `,"`+f.name+`":`...), v...)
 		}
 	}
-	if m.host != other && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
+	if m.host != otherHost && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
 		sum := sha256.Sum256([]byte(p.Session))
 		if v := e.take(lessons.Param{Name: "prompt_cache_key", Value: hex.EncodeToString(sum[:16]), Varies: true}); v != "" {
 			e.b = wire.Quote(append(e.b, `,"prompt_cache_key":`...), v)

@@ -240,10 +240,10 @@ func (m *Model) header(h http.Header, settings agent.ModelSettings, stream bool)
 type host string
 
 const (
-	openAI host = "openai" // OpenAI's own service
-	azure  host = "azure"  // OpenAI's models at Azure
-	xAI    host = "xai"
-	other  host = "other"
+	openAI    host = "openai" // OpenAI's own service
+	azure     host = "azure"  // OpenAI's models at Azure
+	xAI       host = "xai"
+	otherHost host = "other"
 )
 
 // hostOf tells the services apart that differ in what they take.
@@ -258,5 +258,5 @@ func hostOf(u *url.URL) host {
 	case agent.AzureHost(name):
 		return azure
 	}
-	return other
+	return otherHost
 }

@@ -41,7 +41,7 @@ const (
 // The deferred answer is shown to everybody, in servers too. One that only its sender sees could not be read back after a crash, so it
 // would be given twice, and the parts of a long answer would be shown to different people.
 type acts struct {
-	rest rest
+	rest restClient
 	log  *slog.Logger
 
 	mu   sync.Mutex
@@ -61,7 +61,7 @@ type act struct {
 	removed    bool
 }
 
-func newActs(rest rest, log *slog.Logger) *acts {
+func newActs(rest restClient, log *slog.Logger) *acts {
 	return &acts{rest: rest, log: log, open: map[channels.MessageID]*act{}}
 }
 

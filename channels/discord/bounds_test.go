@@ -44,8 +44,8 @@ func TestRecentIsBounded(t *testing.T) {
 	r := newRecent()
 	for n := range 20_000 {
 		id := fmt.Sprint(n)
-		r.people.put(id, known{})
-		r.messages.put(id, said{})
+		r.people.put(id, seenUser{})
+		r.messages.put(id, seenMessage{})
 		r.reactions.put(id, "")
 	}
 	if a, b, c := len(r.people.items), len(r.messages.items), len(r.reactions.items); a != 4096 || b != 4096 || c != 2048 || len(r.messages.order) != b {

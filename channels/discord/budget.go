@@ -91,7 +91,7 @@ func loopback(host string) bool {
 }
 
 // findGateway asks where the gateway is and how many identifies are left; a server without that question is asked the plain one.
-func (r rest) findGateway(ctx context.Context) (string, *startLimit, error) {
+func (r restClient) findGateway(ctx context.Context) (string, *startLimit, error) {
 	var said struct {
 		URL   string      `json:"url"`
 		Limit *startLimit `json:"session_start_limit"`

@@ -31,7 +31,7 @@ type reading struct {
 
 // read reads a message, wherever it stands: one that was written, quoted or read again. What it passes on counts as its words.
 func (d decoder) read(m *wireMessage, guild, chat string) reading {
-	if m.Author != nil && !m.Author.Bot && m.WebhookID == "" && written(m.Type) {
+	if m.Author != nil && !m.Author.Bot && m.WebhookID == "" && isWrittenType(m.Type) {
 		m.Embeds = nil // people write none: these are previews, which say what somebody else wrote
 	}
 	r := reading{text: d.text(m, guild, false), media: m.media(chat, m.ID)}

@@ -85,24 +85,24 @@ func (d decoder) decode(e event) (list []channels.Inbound) {
 func (d decoder) events(e event) ([]channels.Inbound, error) {
 	switch e.kind {
 	case "MESSAGE_CREATE":
-		return one(d.created(e))
+		return oneInbound(d.created(e))
 	case "MESSAGE_UPDATE":
-		return one(d.updated(e))
+		return oneInbound(d.updated(e))
 	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
 		return d.deleted(e)
 	case "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE":
-		return one(d.reacted(e))
+		return oneInbound(d.reacted(e))
 	case "INTERACTION_CREATE":
-		return one(d.command(e))
+		return oneInbound(d.command(e))
 	case "CHANNEL_UPDATE", "THREAD_UPDATE":
-		return one(d.renamed(e))
+		return oneInbound(d.renamed(e))
 	case "GUILD_MEMBER_ADD", "GUILD_MEMBER_REMOVE":
-		return one(d.membership(e))
+		return oneInbound(d.membership(e))
 	}
 	return nil, errIgnored
 }
 
-func one(in channels.Inbound, err error) ([]channels.Inbound, error) {
+func oneInbound(in channels.Inbound, err error) ([]channels.Inbound, error) {
 	return []channels.Inbound{in}, err
 }
 
@@ -140,7 +140,7 @@ func (d decoder) person(in *channels.Inbound, u wireUser, m *wireMember) {
 		in.Roles = m.Roles
 	}
 	in.SentByThisLogin = u.ID == d.me.User
-	d.recent.people.put(in.Guild+"/"+u.ID, known{in.Sender, in.Roles})
+	d.recent.people.put(in.Guild+"/"+u.ID, seenUser{in.Sender, in.Roles})
 	d.recent.met(in.Address.Chat, in.Sender)
 }
 

@@ -33,9 +33,9 @@ const (
 
 // Config is one bot.
 type Config struct {
-	Token   channels.Secret `yaml:"token" json:"token" required:"true" doc:"The bot's token, from the page Bot of the application at https://discord.com/developers/applications."`
-	APIURL  string          `yaml:"apiUrl" json:"apiUrl" default:"https://discord.com/api" doc:"Base URL of the API, of Discord itself or of a server that speaks its protocol. The API version is added unless the URL ends with one, as in /api/v9."`
-	Members bool            `yaml:"members" json:"members" doc:"Ask for the Server Members intent, to learn who joins and leaves a server. It has to be switched on for the bot at https://discord.com/developers/applications, page Bot."`
+	Token   channels.Secret `yaml:"token" json:"token" required:"true" doc:"Bot token, from the page Bot of the application at https://discord.com/developers/applications."`
+	APIURL  string          `yaml:"apiUrl" json:"apiUrl" default:"https://discord.com/api" doc:"Base URL of Discord's API, or of a compatible server. The host adds the API version unless the URL ends with one, as in /api/v9."`
+	Members bool            `yaml:"members" json:"members" doc:"true: request the Server Members intent, to learn who joins and leaves a server. Enable it for the bot at https://discord.com/developers/applications, page Bot."`
 }
 
 // Deps are what the adapter needs from the host.
@@ -62,7 +62,7 @@ type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger
 	cfg     Config
-	rest    rest
+	rest    restClient
 	client  *http.Client
 	own     bool // client is not shared
 	seen    func(ctx context.Context) ([]channels.Position, error)
@@ -73,7 +73,7 @@ type Channel struct {
 
 	names   *names
 	recent  *recent
-	members *memory[memberRead]
+	members *boundedMap[memberRead]
 	acts    *acts
 	budget  budget
 

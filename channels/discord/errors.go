@@ -48,7 +48,7 @@ func codeOf(err error) int {
 }
 
 // classify turns whatever went wrong into the error that the contract asks for, without the token.
-func (r rest) classify(q request, x *exchange, err error) *channels.Error {
+func (r restClient) classify(q request, x *exchange, err error) *channels.Error {
 	if x.status == 0 || x.body == nil && x.status < http.StatusMultipleChoices {
 		class := channels.Transient
 		if x.written.Load() {
@@ -127,6 +127,6 @@ func classOf(status, code int) channels.Class {
 }
 
 // redact words an error without its URL.
-func (r rest) redact(err error) string {
+func (r restClient) redact(err error) string {
 	return channels.Redact(err, r.hide)
 }

@@ -26,14 +26,14 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 	if m.Type == messageStarter {
 		d.starter(in, m)
 	}
-	if !written(m.Type) {
+	if !isWrittenType(m.Type) {
 		if _, known := services[m.Type]; !known && !in.SentByThisLogin {
 			return in, fmt.Errorf("a message of the type %d, which is not known here", m.Type)
 		}
 		return in, errIgnored // pins, boosts, calls, a thread that was opened
 	}
 	d.content(&in, m)
-	d.recent.messages.put(m.ID, said{m.Author.ID, digest(m)})
+	d.recent.messages.put(m.ID, seenMessage{m.Author.ID, digest(m)})
 	if key := m.nonce(); key != "" && in.SentByThisLogin {
 		d.recent.note(key, channels.Receipt{ID: in.ID, At: in.Time})
 	}
@@ -135,7 +135,7 @@ func (d decoder) updated(e event) (channels.Inbound, error) {
 	}
 	edited, err := time.Parse(time.RFC3339, head.EditedTimestamp)
 	edited = channels.PlausibleTime(edited)
-	if err != nil || head.Content == nil || len(head.Author) == 0 || !written(head.Type) {
+	if err != nil || head.Content == nil || len(head.Author) == 0 || !isWrittenType(head.Type) {
 		return channels.Inbound{}, errIgnored
 	}
 	m, in, err := d.message(e)
@@ -144,7 +144,7 @@ func (d decoder) updated(e event) (channels.Inbound, error) {
 	}
 	before, known := d.recent.messages.get(m.ID)
 	now := digest(m)
-	d.recent.messages.put(m.ID, said{m.Author.ID, now})
+	d.recent.messages.put(m.ID, seenMessage{m.Author.ID, now})
 	if known && before.text == now || !known && e.at.Sub(edited) > staleEdit {
 		return in, errIgnored
 	}

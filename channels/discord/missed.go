@@ -145,7 +145,7 @@ func (n *names) compare(list []missed, of wireGuild, raw json.RawMessage) []miss
 }
 
 // text reports whether messages are written in a place; in the others the newest message is a thread's or nothing.
-func (p place) text() bool {
+func (p chatInfo) text() bool {
 	switch p.kind {
 	case typeText, typeVoice, typeNews, typeStage:
 		return true

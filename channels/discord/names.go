@@ -30,8 +30,8 @@ const (
 	typeMediaForum    = 16
 )
 
-// place is what is known about a chat.
-type place struct {
+// chatInfo is what is known about a chat.
+type chatInfo struct {
 	guild  string
 	name   string
 	kind   int
@@ -41,10 +41,10 @@ type place struct {
 	denied time.Time // when the platform refused to say what it is; zero = it is known. Nothing is sent there
 }
 
-func (p place) thread() bool { return isThread(p.kind) }
+func (p chatInfo) thread() bool { return isThread(p.kind) }
 
 // whole reports whether it is known whose rules hold there: those of a thread are its channel's, too.
-func (p place) whole() bool { return p.denied.IsZero() && (!p.thread() || p.parent != "") }
+func (p chatInfo) whole() bool { return p.denied.IsZero() && (!p.thread() || p.parent != "") }
 
 // isKind reports whether a type of channels is one that the platform had when this was written.
 func isKind(kind int) bool {
@@ -66,7 +66,7 @@ type server struct {
 // names knows what chats, servers and roles are called, from the gateway's events and, for chats that those did not name, from REST.
 type names struct {
 	mu      sync.Mutex
-	places  map[string]place
+	places  map[string]chatInfo
 	servers map[string]*server
 	told    map[string]bool // servers that the gateway described in this session
 	missing map[string]bool // servers that it announced and did not describe yet
@@ -79,7 +79,7 @@ const maxPlaces = 100_000
 func newNames() *names {
 	whole := make(chan struct{})
 	close(whole)
-	return &names{places: map[string]place{}, servers: map[string]*server{}, told: map[string]bool{}, missing: map[string]bool{}, whole: whole}
+	return &names{places: map[string]chatInfo{}, servers: map[string]*server{}, told: map[string]bool{}, missing: map[string]bool{}, whole: whole}
 }
 
 type (
@@ -112,7 +112,7 @@ type (
 )
 
 // find gives what is known about a chat.
-func (n *names) find(id string) (place, bool) {
+func (n *names) find(id string) (chatInfo, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p, known := n.places[id]
@@ -127,7 +127,7 @@ func (n *names) hint(a channels.Address) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, known := n.places[string(a.Chat)]; !known {
-		n.put(string(a.Chat), place{kind: typeDM})
+		n.put(string(a.Chat), chatInfo{kind: typeDM})
 	}
 }
 
@@ -174,7 +174,7 @@ func (c *Channel) placed(ctx context.Context, to channels.Address) error {
 }
 
 // put keeps a chat, within bounds; n.mu is held.
-func (n *names) put(id string, p place) {
+func (n *names) put(id string, p chatInfo) {
 	if len(n.places) >= maxPlaces {
 		clear(n.places) // what is needed is asked for again
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -69,8 +70,8 @@ type queues struct {
 	collects bool // a session begins
 	found    []missed
 	stored   map[channels.ChatID]bool // of which something was on disk when the session began
-	direct   *memory[greeted]
-	reread   *memory[struct{}] // messages that were read again and taken: the gateway may bring them later
+	direct   *boundedMap[greeted]
+	reread   *boundedMap[struct{}] // messages that were read again and taken: the gateway may bring them later
 
 	wg   sync.WaitGroup
 	stop func()
@@ -338,7 +339,7 @@ func (q *queues) offer(in channels.Inbound) bool {
 		}
 		err := q.inbox(q.offering, in)
 		<-q.offers
-		if err == nil {
+		if err == nil || errors.Is(err, channels.ErrLeave) { // Discord keeps its messages, and acknowledges none
 			return true
 		}
 		if tries == 1 {

@@ -9,18 +9,18 @@ import (
 
 // recent remembers what later events do not say again.
 type recent struct {
-	people    *memory[known]            // by server and user
-	messages  *memory[said]             // by message
-	sent      *memory[channels.Receipt] // by nonce
-	ours      *memory[string]           // the nonce, by message
-	unread    *memory[time.Time]        // when the bot was not let answer a message in a chat, as it may not read it
-	circles   *memory[*circle]          // who writes, by chat
-	reactions *memory[string]           // the bot's own, by chat and message
-	starters  *memory[starter]          // what threads grew from, by thread
+	people    *boundedMap[seenUser]         // by server and user
+	messages  *boundedMap[seenMessage]      // by message
+	sent      *boundedMap[channels.Receipt] // by nonce
+	ours      *boundedMap[string]           // the nonce, by message
+	unread    *boundedMap[time.Time]        // when the bot was not let answer a message in a chat, as it may not read it
+	circles   *boundedMap[*circle]          // who writes, by chat
+	reactions *boundedMap[string]           // the bot's own, by chat and message
+	starters  *boundedMap[starter]          // what threads grew from, by thread
 }
 
-// known is somebody as they were seen last.
-type known struct {
+// seenUser is somebody as they were seen last.
+type seenUser struct {
 	sender channels.Sender
 	roles  []string
 }
@@ -31,14 +31,14 @@ type starter struct {
 	with  channels.MessageID // the message that it was told with; empty = it was not
 }
 
-// said is a message as it was seen last.
-type said struct {
+// seenMessage is a message as it was seen last.
+type seenMessage struct {
 	author string
 	text   uint64
 }
 
 func newRecent() *recent {
-	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048),
+	return &recent{people: newMemory[seenUser](4096), messages: newMemory[seenMessage](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048),
 		unread: newMemory[time.Time](1024), circles: newMemory[*circle](1024), starters: newMemory[starter](1024)}
 }
 
@@ -48,8 +48,8 @@ func (r *recent) note(nonce string, receipt channels.Receipt) {
 	r.ours.put(string(receipt.ID), nonce)
 }
 
-// memory is a map that forgets what was put in first when it is full.
-type memory[V any] struct {
+// boundedMap is a map that forgets what was put in first when it is full.
+type boundedMap[V any] struct {
 	mu    sync.Mutex
 	items map[string]V
 	order []string // a ring once it is full
@@ -57,18 +57,18 @@ type memory[V any] struct {
 	most  int
 }
 
-func newMemory[V any](most int) *memory[V] {
-	return &memory[V]{items: map[string]V{}, most: most}
+func newMemory[V any](most int) *boundedMap[V] {
+	return &boundedMap[V]{items: map[string]V{}, most: most}
 }
 
-func (m *memory[V]) get(key string) (V, bool) {
+func (m *boundedMap[V]) get(key string) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v, known := m.items[key]
 	return v, known
 }
 
-func (m *memory[V]) put(key string, v V) {
+func (m *boundedMap[V]) put(key string, v V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.items[key]; !known {

@@ -22,11 +22,11 @@ const maxAnswer = 64 << 20
 
 var errTooLarge = errors.New("the answer is larger than 64 MiB")
 
-// rest makes single REST calls through discordgo. Besides what the platform asked to wait for it holds no state.
+// restClient makes single REST calls through discordgo. Besides what the platform asked to wait for it holds no state.
 //
 // discordgo's own rate limiter sleeps without a context, so every call gets a fresh one, which never sleeps; holds keeps the limits
 // instead. Its retries are off: what a failed call means is for the gate to decide.
-type rest struct {
+type restClient struct {
 	base   string // with the API version
 	client *http.Client
 	bot    *discordgo.Session // token and user agent; nothing of it is ever opened
@@ -34,13 +34,13 @@ type rest struct {
 	holds  *holds
 }
 
-func newREST(base, token string, client *http.Client, holds *holds) rest {
+func newREST(base, token string, client *http.Client, holds *holds) restClient {
 	bot := &discordgo.Session{
 		LogLevel:  -1, // it would print pages that it cannot read
 		Token:     "Bot " + token,
 		UserAgent: "DiscordBot (https://github.com/bwmarrin/discordgo, v" + discordgo.VERSION + ")",
 	}
-	return rest{base: base, client: client, bot: bot, hide: channels.Hide(channels.NewSecret(token)), holds: holds}
+	return restClient{base: base, client: client, bot: bot, hide: channels.Hide(channels.NewSecret(token)), holds: holds}
 }
 
 // request is one REST call.
@@ -91,7 +91,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // call makes one call, unless the platform asked to wait. The error is a *channels.Error that wraps an *apiError.
-func (r rest) call(ctx context.Context, q request) ([]byte, error) {
+func (r restClient) call(ctx context.Context, q request) ([]byte, error) {
 	if q.upload != nil {
 		defer func() { _ = q.upload.Close() }()
 	}
@@ -138,7 +138,7 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 }
 
 // get makes a call that only reads and decodes its answer. Reading has no effect, so no error of it is ambiguous.
-func (r rest) get(ctx context.Context, path string, where route, into any) error {
+func (r restClient) get(ctx context.Context, path string, where route, into any) error {
 	answer, err := r.call(ctx, request{method: http.MethodGet, path: path, route: where})
 	if err == nil {
 		if err = json.Unmarshal(answer, into); err != nil {
@@ -160,4 +160,4 @@ func (q request) isTooLarge(status int) bool {
 func (q request) name() string { return q.method + " " + q.route.path }
 
 // token is what the gateway is told.
-func (r rest) token() string { return strings.TrimPrefix(r.bot.Token, "Bot ") }
+func (r restClient) token() string { return strings.TrimPrefix(r.bot.Token, "Bot ") }

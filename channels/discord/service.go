@@ -24,9 +24,9 @@ const (
 // referenceForward is the type of a reference to what is passed on; the other is to what is answered.
 const referenceForward = 1
 
-// written reports whether messages of a type say what their author wrote. Of others that is not known: the first message of a thread
+// isWrittenType reports whether messages of a type say what their author wrote. Of others that is not known: the first message of a thread
 // has who opened the thread as its author, and the words of the one who wrote the message that the thread grew from.
-func written(kind int) bool {
+func isWrittenType(kind int) bool {
 	switch kind {
 	case messageDefault, messageReply, messageCommand, messageContext:
 		return true
@@ -50,7 +50,7 @@ var services = map[int]string{
 
 // serviceWords is a line of the platform's own in words; empty for what people and bots write.
 func serviceWords(m *wireMessage, names func(string) string) string {
-	if written(m.Type) {
+	if isWrittenType(m.Type) {
 		return ""
 	}
 	if m.Type == messagePoll {

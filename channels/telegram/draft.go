@@ -88,7 +88,7 @@ func newDrafts() drafts {
 func (d *drafts) begin(ctx context.Context, to channels.Address, id string) (_ context.Context, done func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	to = place(to)
+	to = draftPlace(to)
 	s := d.chats[to]
 	if s == nil {
 		d.forget()
@@ -136,7 +136,7 @@ func (d *drafts) begin(ctx context.Context, to channels.Address, id string) (_ c
 // be carried out by Telegram after the message.
 func (d *drafts) end(to channels.Address) {
 	d.mu.Lock()
-	s := d.chats[place(to)]
+	s := d.chats[draftPlace(to)]
 	if s == nil {
 		d.mu.Unlock()
 		return
@@ -153,8 +153,8 @@ func (d *drafts) end(to channels.Address) {
 	<-flight
 }
 
-// place is what of an address tells drafts apart.
-func place(to channels.Address) channels.Address {
+// draftPlace is what of an address tells drafts apart.
+func draftPlace(to channels.Address) channels.Address {
 	return channels.Address{Chat: to.Chat, Thread: to.Thread}
 }
 
@@ -162,7 +162,7 @@ func place(to channels.Address) channels.Address {
 func (d *drafts) shows(to channels.Address, draft int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.chats[place(to)]
+	s := d.chats[draftPlace(to)]
 	return s != nil && s.id != s.ended && draftID(s.id) == strconv.FormatInt(draft, 10)
 }
 

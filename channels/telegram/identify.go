@@ -3,6 +3,8 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"net/url"
+	"strings"
 
 	"parley/channels"
 )
@@ -18,4 +20,11 @@ func (c *Channel) Identify(ctx context.Context) (string, error) {
 		return "", &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getMe", Description: "the answer is not what was expected"}}
 	}
 	return "@" + me.Username, nil
+}
+
+// StartLink returns the address that opens the chat with a bot; its button Start sends "/start word".
+//
+// source: https://core.telegram.org/api/links#bot-links
+func StartLink(bot, word string) string {
+	return "https://t.me/" + url.PathEscape(strings.TrimPrefix(bot, "@")) + "?start=" + url.QueryEscape(word)
 }

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,7 +64,10 @@ func (p *poller) offerChat(ctx, offering context.Context, group []*item) error {
 			return nil
 		}
 		if it.skip == "" && !p.done[it.id] {
-			if err := p.inbox(offering, it.in); err != nil {
+			switch err := p.inbox(offering, it.in); {
+			case errors.Is(err, channels.ErrLeave):
+				continue
+			case err != nil:
 				return err
 			}
 		}

@@ -56,7 +56,7 @@ func unsaid(fields map[string]json.RawMessage) string {
 	for f, value := range fields {
 		switch words := services[f]; {
 		case words != "":
-			names = append(names, words+behind(": ", strings.Join(about(f, value), ", ")))
+			names = append(names, words+behind(": ", strings.Join(serviceFieldWords(f, value), ", ")))
 		case !metaFields[f] && f != "origin" && string(value) != "[]":
 			unknown = true
 		}
@@ -73,14 +73,14 @@ func unsaid(fields map[string]json.RawMessage) string {
 	return ""
 }
 
-// told are the fields of a line of Telegram's own, and of what is in them, that say whom or what it is about, in reading order. Others are ids, prices,
+// serviceFields are the fields of a line of Telegram's own, and of what is in them, that say whom or what it is about, in reading order. Others are ids, prices,
 // colours and the message that was changed.
-var told = []string{
+var serviceFields = []string{
 	"new_owner", "bot", "traveler", "watcher", "users", "user", "name", "title", "text", "option_text", "tasks", "community", "web_app_name", "comment", "start_date",
 }
 
-// about says whom or what a field of a line of Telegram's own names: people, chats, texts, times, and the message that was pinned.
-func about(field string, raw json.RawMessage) (words []string) {
+// serviceFieldWords says whom or what a field of a line of Telegram's own names: people, chats, texts, times, and the message that was pinned.
+func serviceFieldWords(field string, raw json.RawMessage) (words []string) {
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
 			words = append(words, s)
@@ -97,7 +97,7 @@ func about(field string, raw json.RawMessage) (words []string) {
 		add(moment(at))
 	case json.Unmarshal(raw, &list) == nil:
 		for _, one := range list {
-			words = append(words, about(field, one)...)
+			words = append(words, serviceFieldWords(field, one)...)
 		}
 	case json.Unmarshal(raw, &parts) != nil:
 	case parts["first_name"] != nil:
@@ -110,17 +110,17 @@ func about(field string, raw json.RawMessage) (words []string) {
 			add((&wireMessage{}).quoted(&m))
 		}
 	case parts["checklist_message"] != nil:
-		return ticked(raw)
+		return checklistTasks(raw)
 	default:
-		for _, f := range told {
-			words = append(words, about(f, parts[f])...)
+		for _, f := range serviceFields {
+			words = append(words, serviceFieldWords(f, parts[f])...)
 		}
 	}
 	return words
 }
 
-// ticked are the tasks of a checklist that somebody ticked, or added, as they are now.
-func ticked(raw json.RawMessage) (words []string) {
+// checklistTasks are the tasks of a checklist that somebody ticked, or added, as they are now.
+func checklistTasks(raw json.RawMessage) (words []string) {
 	var t wireTasks
 	var in channels.Inbound
 	if json.Unmarshal(raw, &t) != nil {

@@ -26,7 +26,7 @@ func (a api) upload(ctx context.Context, client *http.Client, method string, par
 	defer readers.close()
 	for i, f := range files {
 		limit += time.Duration(f.Size) * time.Second / uploadRate
-		parts[i] = tgbotapi.RequestFile{Name: fields[i], Data: part{f, &readers}}
+		parts[i] = tgbotapi.RequestFile{Name: fields[i], Data: uploadPart{f, &readers}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -40,16 +40,16 @@ func (a api) upload(ctx context.Context, client *http.Client, method string, par
 	return resp.Result, nil
 }
 
-// part is one file of an upload as the library takes it.
-type part struct {
+// uploadPart is one file of an upload as the library takes it.
+type uploadPart struct {
 	file    channels.File
 	readers *opened
 }
 
-func (part) NeedsUpload() bool { return true }
-func (part) SendData() string  { return "" }
+func (uploadPart) NeedsUpload() bool { return true }
+func (uploadPart) SendData() string  { return "" }
 
-func (p part) UploadData() (string, io.Reader, error) {
+func (p uploadPart) UploadData() (string, io.Reader, error) {
 	r, err := p.readers.open(p.file)
 	return p.file.Name, r, err
 }

@@ -23,8 +23,8 @@ const (
 
 // Webhook makes Telegram deliver updates by HTTPS instead of being asked for them.
 type Webhook struct {
-	URL    string          `yaml:"url" json:"url" doc:"Where Telegram delivers updates: the public https address of /channels/telegram/<account>/hook of this host. Empty = the host asks Telegram for updates, which needs no public address."`
-	Secret channels.Secret `yaml:"secret" json:"secret" doc:"What Telegram has to send along with every update, so that nobody else can deliver any: 1 to 256 characters of A-Z, a-z, 0-9, _ and -. Needed with url."`
+	URL    string          `yaml:"url" json:"url" doc:"URL to which Telegram delivers updates: the public https address of this host's /channels/telegram/<account>/hook. Empty = the host polls Telegram, which needs no public address."`
+	Secret channels.Secret `yaml:"secret" json:"secret" doc:"Secret that Telegram sends with every update, so that no other program can deliver updates: 1 to 256 characters of A-Z, a-z, 0-9, _ and -. Required with url."`
 }
 
 var secretPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)

@@ -37,7 +37,7 @@ type gathered struct {
 	want  int             // parts that the head announces; 0 = not known
 	album bool
 	heads []unacknowledged // the stanzas of the album's head
-	parts []part
+	parts []gesturePart
 	first time.Time
 	grew  time.Time
 	timer *time.Timer
@@ -50,8 +50,8 @@ type gesture struct {
 	parent types.MessageID
 }
 
-// part is a message of a gesture.
-type part struct {
+// gesturePart is a message of a gesture.
+type gesturePart struct {
 	in    channels.Inbound
 	evt   *events.Message
 	twin  bool // its larger twin is still to come
@@ -149,7 +149,7 @@ func (r *gatherer) gesture(key gesture) *gathered {
 }
 
 // pendingPart finds a message that waits for others.
-func (r *gatherer) pendingPart(chat channels.ChatID, sender channels.UserID, id types.MessageID) (*gathered, *part) {
+func (r *gatherer) pendingPart(chat channels.ChatID, sender channels.UserID, id types.MessageID) (*gathered, *gesturePart) {
 	for _, g := range r.gestures {
 		for i := range g.parts {
 			if p := &g.parts[i]; g.key.chat == chat && g.key.sender == sender && p.evt.Info.ID == id {
@@ -167,22 +167,22 @@ func (r *gatherer) stanza(evt *events.Message) unacknowledged {
 
 func (g *gathered) add(in *channels.Inbound, evt *events.Message, twin bool, s unacknowledged) {
 	g.grew = time.Now()
-	if i := slices.IndexFunc(g.parts, func(p part) bool { return p.in.ID == in.ID }); i >= 0 { // it came twice
+	if i := slices.IndexFunc(g.parts, func(p gesturePart) bool { return p.in.ID == in.ID }); i >= 0 { // it came twice
 		g.parts[i].stays = append(g.parts[i].stays, s)
 		return
 	}
-	g.parts = append(g.parts, part{in: *in, evt: evt, twin: twin, stays: []unacknowledged{s}})
+	g.parts = append(g.parts, gesturePart{in: *in, evt: evt, twin: twin, stays: []unacknowledged{s}})
 }
 
 // replace takes the file of a larger twin.
-func (p *part) replace(in *channels.Inbound, s unacknowledged) {
+func (p *gesturePart) replace(in *channels.Inbound, s unacknowledged) {
 	p.in.Media, p.twin, p.stays = in.Media, false, append(p.stays, s)
 	p.in.Text, p.in.Addressed = cmp.Or(p.in.Text, in.Text), cmp.Or(p.in.Addressed, in.Addressed)
 }
 
 // due says how long to wait for more; 0 = it is whole.
 func (g *gathered) due(quiet time.Duration) time.Duration {
-	twins := slices.ContainsFunc(g.parts, func(p part) bool { return p.twin })
+	twins := slices.ContainsFunc(g.parts, func(p gesturePart) bool { return p.twin })
 	missing := g.album && (len(g.parts) == 0 || len(g.parts) < g.want || g.want == 0)
 	wait := quiet
 	switch {

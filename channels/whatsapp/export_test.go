@@ -171,5 +171,5 @@ func SetGather(c *Channel, d time.Duration) { c.pace.gather = d }
 // NameOf gives what a channel that is connected knows somebody as. The library notes names beside its work.
 func NameOf(c *Channel, who types.JID) string {
 	l := c.live.Load()
-	return known{ctx: l.offering, device: l.keys.device, groups: l.groups}.person(who)
+	return keyFileNames{ctx: l.offering, device: l.keys.device, groups: l.groups}.person(who)
 }

@@ -163,14 +163,14 @@ func isFileError(err error) bool {
 	return ok
 }
 
-// known answers who people are, from the key file.
-type known struct {
+// keyFileNames answers who people are, from the key file.
+type keyFileNames struct {
 	ctx    context.Context //nolint:containedctx // of the connection; the decoder that asks has none
 	device *store.Device
 	groups *groups
 }
 
-func (k known) number(lid types.JID) types.JID {
+func (k keyFileNames) number(lid types.JID) types.JID {
 	pn, err := k.device.LIDs.GetPNForLID(k.ctx, lid)
 	if err != nil {
 		return types.EmptyJID
@@ -178,7 +178,7 @@ func (k known) number(lid types.JID) types.JID {
 	return pn
 }
 
-func (k known) person(jid types.JID) string {
+func (k keyFileNames) person(jid types.JID) string {
 	c, err := k.device.Contacts.GetContact(k.ctx, jid)
 	if err != nil {
 		return ""
@@ -191,4 +191,4 @@ func (k known) person(jid types.JID) string {
 	return ""
 }
 
-func (k known) group(jid types.JID) string { return k.groups.of(k.ctx, jid) }
+func (k keyFileNames) group(jid types.JID) string { return k.groups.of(k.ctx, jid) }

@@ -34,7 +34,7 @@ type link struct {
 	ended        chan ending
 	doubt        suspicion
 	ready        chan struct{}
-	tail         tail
+	tail         connectionGate
 	dials        dials
 	closing      atomic.Bool
 	loggedIn     atomic.Bool // the server took the login of this connection

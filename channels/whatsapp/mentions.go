@@ -200,7 +200,7 @@ func (o *outbox) mentionable(ctx context.Context, to types.JID) (byDigits, byNam
 	if to.Server == types.GroupServer {
 		people = o.groups.members(ctx, to)
 	}
-	names := known{ctx: ctx, device: o.keys.device, groups: o.groups}
+	names := keyFileNames{ctx: ctx, device: o.keys.device, groups: o.groups}
 	for _, p := range people[:min(len(people), mostMentions)] {
 		who := &person{jid: plain(p.JID)}
 		if o.me.is(who.jid) || who.jid.User == "" {

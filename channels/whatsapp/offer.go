@@ -17,7 +17,7 @@ const clockSkew = time.Minute // between the server and this machine
 // decoder readies a decoder for one event, under the turn.
 func (l *link) decoder(at time.Time) *decoder {
 	late := l.offline || at.Before(l.connected.Add(-clockSkew))
-	return &decoder{account: l.c.account, me: l.me, names: known{ctx: l.offering, device: l.keys.device, groups: l.groups}, ours: l.c.recent.ours, files: l.c.recent.files, late: late}
+	return &decoder{account: l.c.account, me: l.me, names: keyFileNames{ctx: l.offering, device: l.keys.device, groups: l.groups}, ours: l.c.recent.ours, files: l.c.recent.files, late: late}
 }
 
 // message offers one message. Whether it is acknowledged is what it returns.

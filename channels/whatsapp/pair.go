@@ -29,7 +29,7 @@ type pairing struct {
 	c      *Channel
 	cli    *whatsmeow.Client
 	events chan any
-	tail   tail
+	tail   connectionGate
 	dials  *dials
 }
 

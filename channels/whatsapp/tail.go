@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// tail keeps the connections of a client apart: it is held from before one is made until the library is done with what it brought.
+// connectionGate keeps the connections of a client apart: it is held from before one is made until the library is done with what it brought.
 // After an event was taken the library writes variables that the next connection's stanzas use as well, without a lock.
-type tail chan struct{}
+type connectionGate chan struct{}
 
 // tailPatience is for what the library still does with the last stanza of a connection.
 const tailPatience = 10 * time.Second
 
-func newTail() tail { return make(tail, 1) }
+func newTail() connectionGate { return make(connectionGate, 1) }
 
 // settle waits for the end of the connection before.
-func (t tail) settle(ctx context.Context, log *slog.Logger) {
+func (t connectionGate) settle(ctx context.Context, log *slog.Logger) {
 	impatient := time.NewTimer(tailPatience)
 	defer impatient.Stop()
 	select {
@@ -28,7 +28,7 @@ func (t tail) settle(ctx context.Context, log *slog.Logger) {
 }
 
 // over is called when the library is done with what a connection brought, and for one that could not be made.
-func (t tail) over() {
+func (t connectionGate) over() {
 	select {
 	case <-t:
 	default:

@@ -184,7 +184,7 @@ func (t *timers) learnGroup(ctx context.Context, group types.JID, e types.GroupE
 
 // learnHistory takes over the timers of the chats that the phone tells of after linking.
 func (l *link) learnHistory(h *waHistorySync.HistorySync) {
-	d := &decoder{account: l.c.account, me: l.me, names: known{ctx: l.offering, device: l.keys.device, groups: l.groups}}
+	d := &decoder{account: l.c.account, me: l.me, names: keyFileNames{ctx: l.offering, device: l.keys.device, groups: l.groups}}
 	for _, conv := range h.GetConversations() {
 		jid, err := types.ParseJID(conv.GetID())
 		if err != nil || jid.User == "" || conv.EphemeralExpiration == nil {

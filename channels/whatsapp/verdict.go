@@ -76,7 +76,7 @@ func (c *Channel) loggedOut(reason events.ConnectFailureReason) string {
 
 // banned is a ban for a time. The account connects again when its rest is over, which may be before the ban is.
 func banned(e *events.TemporaryBan) ending {
-	wait, until := rest(e.Expire), "for an unknown time"
+	wait, until := restDuration(e.Expire), "for an unknown time"
 	if believable(e.Expire) {
 		until = "until " + time.Now().Add(e.Expire).Format(time.RFC1123)
 	}
@@ -110,8 +110,8 @@ const (
 // believable reports whether WhatsApp can mean that a ban or restriction ends after so long.
 func believable(left time.Duration) bool { return left > 0 && left <= maxBan }
 
-// rest is how long the account does nothing that WhatsApp has forbidden it for so long.
-func rest(left time.Duration) time.Duration {
+// restDuration is how long the account does nothing that WhatsApp has forbidden it for so long.
+func restDuration(left time.Duration) time.Duration {
 	if !believable(left) {
 		return shortRest
 	}
@@ -121,7 +121,7 @@ func rest(left time.Duration) time.Duration {
 // hold stops sending for a while: going on would get the account banned.
 func (c *Channel) hold(ctx context.Context) time.Duration {
 	c.mu.Lock()
-	until := time.Now().Add(rest(time.Until(c.lockedUntil)))
+	until := time.Now().Add(restDuration(time.Until(c.lockedUntil)))
 	c.heldUntil = until
 	c.mu.Unlock()
 	c.setState(ctx, channels.Banned, fmt.Sprintf(heldDetail, until.Format(time.RFC1123)))

@@ -31,8 +31,8 @@ const (
 
 // Config is one account. It has no token: `parley login whatsapp` links it.
 type Config struct {
-	DeviceName   string `yaml:"deviceName" json:"deviceName" default:"parley" doc:"Name in the phone's list of linked devices, from the next login on. It is also the name that people see until the phone tells the account's own."`
-	ReadReceipts bool   `yaml:"readReceipts" json:"readReceipts" default:"true" doc:"Show people that their messages were read, once these are stored and an answer is on its way. The account's own privacy settings still apply."`
+	DeviceName   string `yaml:"deviceName" json:"deviceName" default:"parley" doc:"Name in the phone's list of linked devices, from the next login on. People see this name until the phone sends the account's own."`
+	ReadReceipts bool   `yaml:"readReceipts" json:"readReceipts" default:"true" doc:"true: mark messages as read after the host has stored them and an answer is on its way. The account's privacy settings still apply."`
 }
 
 // Deps are what the adapter needs from the host.

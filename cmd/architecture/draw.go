@@ -43,7 +43,7 @@ func draw(g graph) (string, error) {
 		height := bandTitle + rows*rowStep + 4
 		width = max(width, 3*margin+(len(columns)-1)*columnStep+boxWidth)
 		fmt.Fprintf(&lines, "  <rect class=\"band\" x=\"%d\" y=\"%d\" width=\"@\" height=\"%d\" rx=\"8\"/>\n  <text class=\"h\" x=\"%d\" y=\"%d\">%d · %s</text><text x=\"%d\" y=\"%d\">%s</text>\n",
-			margin, y, height, 2*margin, y+19, i+1, top, 2*margin+columnStep, y+19, html.EscapeString(about(g[top])))
+			margin, y, height, 2*margin, y+19, i+1, top, 2*margin+columnStep, y+19, html.EscapeString(folderSentence(g[top])))
 		for _, column := range columns {
 			for _, p := range column {
 				connect(&lines, g, p, at)
@@ -64,8 +64,8 @@ func draw(g graph) (string, error) {
 // maxAbout is how many characters of a folder's sentence have room.
 const maxAbout = 170
 
-// about is what a band says of its folder.
-func about(p *pkg) string {
+// folderSentence is what a band says of its folder.
+func folderSentence(p *pkg) string {
 	if p == nil {
 		return ""
 	}

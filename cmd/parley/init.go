@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -50,6 +49,8 @@ type initialised struct {
 	Login  []string `json:"login"`         // channels that are linked later
 	// ForeignEnv are the variables of a file .env that was there before and is not known to be the user's: the folder is not trusted.
 	ForeignEnv []string `json:"foreign_env,omitempty"`
+	// Stored are the variables of the environment whose values were stored: in Env, or in Config.
+	Stored []string `json:"stored,omitempty"`
 
 	Notes []models.Note `json:"notes,omitempty"` // what may surprise about the model
 }
@@ -60,7 +61,7 @@ func (c initCmd) Run(e *env) error {
 	if path == "" {
 		path = usualConfig()
 	}
-	d := wizard.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
 	if c.JSON {
 		d.Out = os.Stderr // the questions
 	}
@@ -87,11 +88,34 @@ func (c initCmd) Run(e *env) error {
 	} else {
 		a, err = d.Ask(e.ctx)
 	}
+	if errors.Is(err, wizard.ErrEnded) {
+		return misuse("%w%s", err, missing(a))
+	}
 	if err != nil {
 		return err
 	}
 	a.State = c.State
 	return c.write(e, a, path, notes, foreign)
+}
+
+// missing names the flags for what was not answered, one line each.
+func missing(a wizard.Answers) string {
+	var b strings.Builder
+	line := func(flag, what string) { fmt.Fprintf(&b, "\n  %-24s %s", flag, what) }
+	b.WriteString("\nWithout a terminal, run parley init --yes with these flags:")
+	if a.Agent == "" {
+		line("--name NAME", "the name of the agent")
+	}
+	if a.Model.Name == "" {
+		line("--model PROVIDER/MODEL", "the language model; its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY")
+	}
+	if len(a.Channels) == 0 {
+		line("--token 'CHANNEL=$NAME'", "the token of a bot, from a variable")
+	}
+	if len(a.Owners) == 0 {
+		line("--owner CHANNEL:ID", "the owner; without it the first person who is approved becomes the owner")
+	}
+	return b.String()
 }
 
 // usualConfig is where a configuration goes that is not named.
@@ -155,10 +179,11 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 		}
 		ch := wizard.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
 		if ch.Name, err = d.Check(e.ctx, ch); err != nil {
+			problem := d.TokenProblem(ch, err)
 			if wizard.Wrong(err) {
-				return a, nil, failed(exitRefused, "unauthorized", "the token for %s is not right: %w", kind, err)
+				return a, nil, failed(exitRefused, "unauthorized", "--token %s: %s", kind, problem)
 			}
-			fmt.Fprintf(os.Stderr, "Whether the token for %s is right could not be found out: %v\n", kind, err)
+			fmt.Fprintf(os.Stderr, "--token %s: %s It is used anyway.\n", kind, problem)
 		}
 		a.Channels = append(a.Channels, ch)
 	}
@@ -188,8 +213,22 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 	case c.Model != "":
 		return a, nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
 	case !found:
-		notes = []models.Note{{Text: "there is no language model (" + why + "), so the built-in one answers, which is none",
+		notes = []models.Note{{Text: "no language model was found (" + why + "). The built-in demo model answers; it understands only a few phrases",
 			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, give Ollama a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}
+	}
+	if a.Model.Var != "" {
+		problem, rejected := d.Try(e.ctx, a.Model)
+		if rejected {
+			return a, nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, a.Model.Var)
+		}
+		if problem != "" {
+			fmt.Fprintf(os.Stderr, "%s It is used anyway.\n", problem)
+		}
+		a.Stored = []string{a.Model.Var}
+		a.Model = a.Model.Stored(d.Getenv)
+	}
+	if len(a.Channels) > 0 && len(a.Owners) == 0 {
+		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "parley pairing approve CHANNEL CODE, or --owner CHANNEL:ID"})
 	}
 	return a, notes, nil
 }
@@ -232,7 +271,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes, ForeignEnv: foreign}
+	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes, ForeignEnv: foreign, Stored: a.Stored}
 	keep := func(path string) error {
 		to, err := keepOld(path)
 		if to != "" {
@@ -267,7 +306,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 		if m.Var != "" {
 			key = channels.NewSecret(os.Getenv(m.Var))
 		}
-		out.Notes = models.NotesOn(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})
+		out.Notes = append(out.Notes, models.NotesOn(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})...)
 	}
 	for _, ch := range a.Channels {
 		if ch.Token.IsZero() {
@@ -284,8 +323,15 @@ func initWords(p *page, out initialised) {
 		p.printf(" and %s", out.Env)
 	}
 	p.printf(".\n")
+	if len(out.Stored) > 0 {
+		in := out.Env
+		if in == "" {
+			in = out.Config
+		}
+		p.printf("Stored %s from the environment in %s.\n", strings.Join(out.Stored, ", "), in)
+	}
 	if len(out.Kept) > 0 {
-		p.printf("What was there is kept as %s.\n", strings.Join(out.Kept, " and "))
+		p.printf("The old files are kept as %s.\n", strings.Join(out.Kept, " and "))
 	}
 	for _, n := range out.Notes {
 		if !n.Minor {

@@ -27,7 +27,7 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range []string{"That is not right", "It is the token of @", "parley doctor"} {
+	for _, want := range []string{"rejected the token", "The token of @", "Press Enter to skip", "parley doctor"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}
@@ -92,7 +92,7 @@ func TestInitRefusals(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(w.dir, "config.yaml")
 	telegram := []string{"--yes", "--api-url", "telegram=" + w.tg.URL(), "--token"}
-	if out, code := w.cli(append([]string{"init"}, append(telegram, "telegram=999:not-a-token")...)...); code != exitRefused || !strings.Contains(out, "not right") {
+	if out, code := w.cli(append([]string{"init"}, append(telegram, "telegram=999:not-a-token")...)...); code != exitRefused || !strings.Contains(out, "rejected the token") {
 		t.Errorf("a wrong token: exit %d, %s", code, out)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {

@@ -80,7 +80,7 @@ func TestInitWithoutModel(t *testing.T) {
 			w := newWorld(t)
 			w.env = append(w.env, "OLLAMA_HOST="+srv.URL)
 			out, code := w.cli("init", "--yes", "--state", "state")
-			if code != 0 || !strings.Contains(out, "Note: there is no language model (") || !strings.Contains(out, c.says) || !strings.Contains(out, "ollama pull") {
+			if code != 0 || !strings.Contains(out, "Note: no language model was found (") || !strings.Contains(out, c.says) || !strings.Contains(out, "ollama pull") {
 				t.Errorf("exit %d: %s", code, out)
 			}
 			if text, err := os.ReadFile(filepath.Join(w.dir, "config.yaml")); err != nil || strings.Contains(string(text), "ollama/") {

@@ -46,24 +46,32 @@ func printPairing(p *page, list pairingList) {
 		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), state)
 	}
 	for _, x := range list.Admitted {
-		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), "let in since "+p.stamp(x.Since))
+		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), letIn(x.Owner)+" since "+p.stamp(x.Since))
 	}
 	g.print("Nobody asks to be let in, and nobody was let in by a code.")
 }
 
+func letIn(owner bool) string {
+	if owner {
+		return "owner, let in"
+	}
+	return "let in"
+}
+
 type pairingApproveCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
-	Code    string `arg:"" help:"The code that the person was given."`
+	Code    string `arg:"" help:"The code that the person was given. With --owner also the id of a person who was let in before."`
+	Owner   *bool  `negatable:"" help:"Make this person an owner, or not. Without it the first person who is ever let in becomes the owner, where the configuration names none."`
 	asJSON
 }
 
 func (c pairingApproveCmd) Run(e *env) error {
-	who, err := request[sessions.Pairing](e, "POST /api/pairing/approve", api.PairingCall{Channel: channels.Kind(c.Channel), Code: c.Code})
+	who, err := request[sessions.Approval](e, "POST /api/pairing/approve", api.PairingCall{Channel: channels.Kind(c.Channel), Code: c.Code, Owner: c.Owner})
 	if err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, who, func(p *page, who sessions.Pairing) {
-		p.note("%s:%s %s may write now.\n", who.Channel, who.User, inQuotes(who.Name))
+	return tell(e, c.asJSON, who, func(p *page, who sessions.Approval) {
+		p.note("%s:%s %s may write now.%s\n", who.Channel, who.User, inQuotes(who.Name), who.AboutOwner())
 	})
 }
 

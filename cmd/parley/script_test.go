@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,8 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmds := hour()
+	maps.Copy(cmds, map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted, "sqlite": sqliteScript, "lease": sqliteLease})
 	testscript.Run(t, testscript.Params{
 		Dir:             filepath.Join("testdata", "script"),
 		ContinueOnError: true,
@@ -50,7 +53,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted, "sqlite": sqliteScript, "lease": sqliteLease},
+		Cmds: cmds,
 	})
 }
 

@@ -84,7 +84,7 @@ func TestCommandsAndPrompt(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	w.tg.Say(group, guest, "/export@"+telegramtest.BotUsername)
-	if got := w.sent(group, 1)[0].Text; got != "Only an owner can use /export." {
+	if got := w.sent(group, 1)[0].Text; got != "Only an owner can use /export. Send me /whoami in a direct chat to read how to become one." {
 		t.Errorf("a guest: %q", got)
 	}
 }

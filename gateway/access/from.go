@@ -15,27 +15,27 @@ const maxHops = 32
 
 type fromKey struct{}
 
-// from is where a request comes from.
-type from struct {
+// requestOrigin is where a request comes from.
+type requestOrigin struct {
 	addr      netip.Addr
 	encrypted bool
 }
 
 // Client gives the address of the sender of a request, as far as trusted proxies tell; the zero Addr for a socket.
 func Client(ctx context.Context) netip.Addr {
-	f, _ := ctx.Value(fromKey{}).(from)
+	f, _ := ctx.Value(fromKey{}).(requestOrigin)
 	return f.addr
 }
 
 // encrypted reports whether a request came over TLS, to us or to a trusted proxy.
 func encrypted(r *http.Request) bool {
-	f, _ := r.Context().Value(fromKey{}).(from)
+	f, _ := r.Context().Value(fromKey{}).(requestOrigin)
 	return f.encrypted || r.TLS != nil
 }
 
 // locate notes where a request comes from. Headers about that count only when a trusted proxy sent them.
 func (s *state) locate(r *http.Request) *http.Request {
-	var f from
+	var f requestOrigin
 	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		f.addr = ap.Addr().Unmap().WithZone("")
 	}

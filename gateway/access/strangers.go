@@ -73,8 +73,8 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// known takes a connection out of the strangers'.
-func known(ctx context.Context) {
+// releaseStranger takes a connection out of the strangers'.
+func releaseStranger(ctx context.Context) {
 	if v, ok := ctx.Value(visitorKey{}).(*visitor); ok {
 		v.forget()
 	}

@@ -71,7 +71,7 @@ func (a *answer) pass(next http.Handler, r *http.Request) {
 
 // passAs lets a request through as that of the person who has a key, on whose connection no strangers are any more. It ends with the key.
 func (a *answer) passAs(next http.Handler, r *http.Request, k key) {
-	known(r.Context())
+	releaseStranger(r.Context())
 	ctx, cancel := context.WithCancel(api.With(r.Context(), k.principal()))
 	defer cancel()
 	var signedOut chan struct{}

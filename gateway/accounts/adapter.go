@@ -15,6 +15,9 @@ type Adapter struct {
 	Open func(a config.Account, env Env) (channels.Channel, error)
 	// Platform gives the address of the platform's server; nil = there is none to reach.
 	Platform func(a config.Account) string
+	// StartLink makes the address that opens the chat with a bot and sends it a word, from the bot's name as Identify gives it; nil = the platform
+	// has no such addresses.
+	StartLink func(bot, word string) string
 }
 
 // Env holds the services of the host that an adapter uses.

@@ -99,7 +99,8 @@ type LoginPicture struct {
 // PairingCall names a stranger's request.
 type PairingCall struct {
 	Channel channels.Kind `json:"channel" required:"true"`
-	Code    string        `json:"code" required:"true" jsonschema:"the code that the host gave the stranger"`
+	Code    string        `json:"code" required:"true" jsonschema:"the code that the host gave the stranger; to make an owner of a person who was let in before: their id"`
+	Owner   *bool         `json:"owner,omitempty" jsonschema:"of an approval: true makes an owner, false none; without it the first person who is ever let in becomes the owner, where the configuration names none"`
 }
 
 // PairedPerson names a person who was let in or turned down. Without an account it is the only one on which this was done.

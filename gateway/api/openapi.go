@@ -175,8 +175,8 @@ func (d document) ref(t reflect.Type) (*jsonschema.Schema, error) {
 	return &jsonschema.Schema{Ref: "#/components/schemas/" + name}, nil
 }
 
-// own are the types that are written in JSON in a way of their own.
-var own = sync.OnceValue(ownSchemas)
+// ownSchemaTypes are the types that are written in JSON in a way of their own.
+var ownSchemaTypes = sync.OnceValue(ownSchemas)
 
 func ownSchemas() map[reflect.Type]*jsonschema.Schema {
 	types := maps.Clone(plainTypes)
@@ -209,24 +209,24 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 		}
 		return s, err
 	}
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: maps.Clone(own())})
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: maps.Clone(ownSchemaTypes())})
 	if err != nil {
 		return nil, err
 	}
-	open(s)
+	openSchema(s)
 	return s, nil
 }
 
-// open takes the closing of objects out of the schemas of answers: a client that knows fewer fields than the host must not break.
-func open(s *jsonschema.Schema) {
+// openSchema takes the closing of objects out of the schemas of answers: a client that knows fewer fields than the host must not break.
+func openSchema(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
 	s.AdditionalProperties = opened(s.AdditionalProperties)
 	for _, x := range slices.Collect(maps.Values(s.Properties)) {
-		open(x)
+		openSchema(x)
 	}
-	open(s.Items)
+	openSchema(s.Items)
 }
 
 // opened keeps what a map's values are, and drops "nothing else".
@@ -234,6 +234,6 @@ func opened(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil || s.Not != nil {
 		return nil
 	}
-	open(s)
+	openSchema(s)
 	return s
 }

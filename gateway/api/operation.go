@@ -115,7 +115,7 @@ func (o Operation) mayUse(p Principal) error {
 	case p.Scope == "":
 		return Refuse(http.StatusUnauthorized, "%s needs a token: send it as Authorization: Bearer …", o.Name)
 	case !p.Scope.Allows(o.Scope):
-		return Refuse(http.StatusForbidden, "%s needs the scope %s; the token %q has %s", o.Name, o.Scope, p.Name, p.Scope)
+		return Refuse(http.StatusForbidden, "%s", RefuseScope(o.Name, o.Scope, p))
 	}
 	return nil
 }

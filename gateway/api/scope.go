@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 )
 
 // Scope is a set of operations that a token may call. Each scope includes those before it.
@@ -18,6 +19,11 @@ var ranks = map[Scope]int{Read: 1, Write: 2, Admin: 3}
 
 // Allows reports whether a scope is enough where need is asked for. An unknown scope allows nothing.
 func (s Scope) Allows(need Scope) bool { return ranks[s] > 0 && ranks[s] >= ranks[need] }
+
+// RefuseScope says that a principal lacks a scope, and where it gets one.
+func RefuseScope(what string, need Scope, p Principal) string {
+	return fmt.Sprintf("%s needs the scope %s; the token %q has %s (set its scope in gateway.tokens, or use another token)", what, need, p.Name, p.Scope)
+}
 
 // Owner is the name of the principal that the gateway's own token, the page of the person who holds it and the socket stand for.
 const Owner = "owner"

@@ -42,8 +42,8 @@ func whole(folder string) (string, error) {
 	return filepath.EvalSymlinks(folder)
 }
 
-// kept gives the names in the state folder that a restore leaves alone, as the configuration in force is there.
-func kept(state, file string) (names []string, err error) {
+// keptNames gives the names in the state folder that a restore leaves alone, as the configuration in force is there.
+func keptNames(state, file string) (names []string, err error) {
 	paths, err := configured(state, file)
 	for _, p := range paths {
 		top, _, deeper := strings.Cut(p, "/")

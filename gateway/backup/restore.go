@@ -59,7 +59,7 @@ type restore struct {
 // Restore puts an archive in the place of the state. It refuses while a host runs on it. All of the archive is checked before
 // anything is changed; what it replaces is moved aside, never deleted.
 func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) {
-	made := missing(filepath.Join(o.State, lockName))
+	made := missingFolders(filepath.Join(o.State, lockName))
 	release, err := sqlstore.Hold(o.State)
 	if err != nil {
 		if errors.Is(err, sessions.ErrInUse) {
@@ -103,8 +103,8 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 	return x.Report, x.move()
 }
 
-// missing gives a path and the folders above it that do not exist, the path first.
-func missing(path string) (all []string) {
+// missingFolders gives a path and the folders above it that do not exist, the path first.
+func missingFolders(path string) (all []string) {
 	for ; ; path = filepath.Dir(path) {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return all
@@ -191,7 +191,7 @@ func (x *restore) examine(ctx context.Context) error {
 }
 
 func (x *restore) plan() error {
-	own, err := kept(x.State, x.Active)
+	own, err := keptNames(x.State, x.Active)
 	if err != nil {
 		return err
 	}

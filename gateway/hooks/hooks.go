@@ -185,7 +185,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (leave 
 		}
 		return h.slots.enter()
 	}
-	if err := h.right(w, r, token != "", func() bool { return same(token, x.config.Token.Reveal()) }); err != nil {
+	if err := h.right(w, r, token != "", func() bool { return equalSecret(token, x.config.Token.Reveal()) }); err != nil {
 		return nil, err
 	}
 	if leave, err = h.slots.enter(); err != nil {
@@ -239,8 +239,8 @@ func unauthorized(w http.ResponseWriter, why string) error {
 	return api.Refuse(http.StatusUnauthorized, "%s", why)
 }
 
-// same compares in constant time; an empty secret matches nothing.
-func same(got, want string) bool {
+// equalSecret compares in constant time; an empty secret matches nothing.
+func equalSecret(got, want string) bool {
 	g, w := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""
 }

@@ -75,7 +75,7 @@ func (m Match) matches(payload any) bool {
 	case map[string]any, []any:
 		return len(m.Equals) == 0
 	}
-	text := words(v)
+	text := templateText(v)
 	if len(m.Equals) == 0 {
 		return text != ""
 	}

@@ -37,12 +37,12 @@ func Parse(name, text string) (*template.Template, error) {
 var functions = template.FuncMap{
 	"get": get, "each": each,
 	"eq": func(v any, others ...any) bool { // what is missing compares as well
-		return slices.ContainsFunc(others, func(o any) bool { return words(o) == words(v) })
+		return slices.ContainsFunc(others, func(o any) bool { return templateText(o) == templateText(v) })
 	},
-	"ne":    func(v, o any) bool { return words(v) != words(o) },
-	"lower": func(v any) string { return strings.ToLower(words(v)) },
-	"upper": func(v any) string { return strings.ToUpper(words(v)) },
-	"trim":  func(v any) string { return strings.TrimSpace(words(v)) },
+	"ne":    func(v, o any) bool { return templateText(v) != templateText(o) },
+	"lower": func(v any) string { return strings.ToLower(templateText(v)) },
+	"upper": func(v any) string { return strings.ToUpper(templateText(v)) },
+	"trim":  func(v any) string { return strings.TrimSpace(templateText(v)) },
 	"cut":   cut,
 	"json": func(v any) (string, error) {
 		b, err := json.Marshal(v)
@@ -50,7 +50,7 @@ var functions = template.FuncMap{
 	},
 }
 
-func words(v any) string {
+func templateText(v any) string {
 	if v == nil {
 		return ""
 	}
@@ -59,7 +59,7 @@ func words(v any) string {
 
 // cut gives at most so many characters of a text.
 func cut(most int, v any) string {
-	s := words(v)
+	s := templateText(v)
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
@@ -71,9 +71,9 @@ func get(v any, path ...any) any {
 	for _, step := range path {
 		switch at := v.(type) {
 		case map[string]any:
-			v = at[words(step)]
+			v = at[templateText(step)]
 		case []any:
-			i, err := strconv.Atoi(words(step))
+			i, err := strconv.Atoi(templateText(step))
 			if err != nil || i < 0 || i >= len(at) {
 				return ""
 			}

@@ -78,7 +78,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case p.Scope == "":
 		api.WriteError(w, api.Refuse(http.StatusUnauthorized, "this needs a token: send it as Authorization: Bearer …"))
 	case !p.Scope.Allows(api.Write):
-		api.WriteError(w, api.Refuse(http.StatusForbidden, "this needs the scope %s; the token %q has %s", api.Write, p.Name, p.Scope))
+		api.WriteError(w, api.Refuse(http.StatusForbidden, "%s", api.RefuseScope("this", api.Write, p)))
 	case conn != "" && conn[:strings.LastIndexByte(conn, '.')+1] != prefix(p.Name):
 		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins again
 	default:

@@ -285,21 +285,24 @@ func (c call) do(ctx context.Context, method, address string, body any) (any, er
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s: %w", plain, oddAnswer(resp.Status))
+		return nil, fmt.Errorf("ask %s: %w", plain, OddAnswer{resp.StatusCode, resp.Status})
 	}
 	dec := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", plain, oddAnswer("no JSON: "+err.Error()))
+		return nil, fmt.Errorf("read the answer of %s: %w", plain, OddAnswer{resp.StatusCode, "no JSON: " + err.Error()})
 	}
 	return v, nil
 }
 
-// oddAnswer is what a server gave in the place of an answer.
-type oddAnswer string
+// OddAnswer is what a server gave in the place of an answer.
+type OddAnswer struct {
+	Status int // HTTP status
+	Text   string
+}
 
-func (a oddAnswer) Error() string { return string(a) }
+func (a OddAnswer) Error() string { return a.Text }
 
 // sign adds key and headers as the provider's protocol has them.
 func (c call) sign(req *http.Request, s agent.ModelSettings) {

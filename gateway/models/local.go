@@ -71,8 +71,8 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 		l.Provider.BaseURL = OllamaAddress(getenv("OLLAMA_HOST"))
 	}
 	x, err := a.within(ctx, localTimeout, l, "")
-	if odd, ok := errors.AsType[oddAnswer](err); ok && s.program == Ollama {
-		return Local{Why: fmt.Sprintf("what answers at %s lists no models (%s)", strings.TrimSuffix(Place(l.Provider), "/v1"), odd)}
+	if odd, ok := errors.AsType[OddAnswer](err); ok && s.program == Ollama {
+		return Local{Why: fmt.Sprintf("what answers at %s lists no models (%s)", strings.TrimSuffix(Place(l.Provider), "/v1"), odd.Text)}
 	}
 	if err != nil || s.program != Ollama && !strings.EqualFold(x.Program, s.program) {
 		return Local{}

@@ -54,18 +54,18 @@ func decode(text []byte, v any) error {
 type message struct {
 	Role string          `json:"role"`
 	Type string          `json:"type"` // responses: message, …
-	Text words           `json:"content"`
+	Text messageContent  `json:"content"`
 	ID   json.RawMessage `json:"id"` // responses: of an item_reference, the message of an earlier response
 }
 
-// words are what a message says: a string, or a list of parts.
-type words struct {
+// messageContent are what a message says: a string, or a list of parts.
+type messageContent struct {
 	text     string
 	pictures [][]byte
 }
 
-// part is a piece of a message.
-type part struct {
+// contentPart is a piece of a message.
+type contentPart struct {
 	Type    string     `json:"type"`
 	Text    string     `json:"text"`
 	Refusal string     `json:"refusal"`
@@ -74,14 +74,14 @@ type part struct {
 }
 
 // UnmarshalJSON refuses what no agent would see.
-func (t *words) UnmarshalJSON(text []byte) error {
+func (t *messageContent) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" { // of an assistant that called tools
 		return nil
 	}
 	if text[0] == '"' {
 		return json.Unmarshal(text, &t.text)
 	}
-	var parts []part
+	var parts []contentPart
 	if err := json.Unmarshal(text, &parts); err != nil {
 		return bad("messages", "the content of a message is a text or a list of parts")
 	}
@@ -114,7 +114,7 @@ func (t *words) UnmarshalJSON(text []byte) error {
 type talk struct {
 	system string
 	before []message // what was said earlier, as the client has it
-	newest words
+	newest messageContent
 }
 
 // listen sorts the messages of a request: instructions, the past, and the newest message of the user.
@@ -154,7 +154,7 @@ func listen(param string, msgs []message) (t talk, err error) {
 
 // alone is the newest message with what was said before in front of it, quoted, and its pictures, the newest of them all: for a session
 // that knows nothing of it.
-func (t talk) alone() words {
+func (t talk) alone() messageContent {
 	var b strings.Builder
 	var pictures [][]byte
 	for _, m := range t.before {
@@ -169,5 +169,5 @@ func (t talk) alone() words {
 		return t.newest
 	}
 	pictures = pictures[max(0, min(len(pictures), len(pictures)+len(t.newest.pictures)-turn.MaxPictures)):]
-	return words{"The conversation so far:\n\n" + b.String() + "\n" + t.newest.text, append(pictures, t.newest.pictures...)}
+	return messageContent{"The conversation so far:\n\n" + b.String() + "\n" + t.newest.text, append(pictures, t.newest.pictures...)}
 }

@@ -110,7 +110,7 @@ func (h *handler) may(need api.Scope, next http.HandlerFunc) http.HandlerFunc {
 		case p.Scope == "":
 			Fail(w, refuse(http.StatusUnauthorized, "", "invalid_api_key", "this needs a token of parley as the API key"))
 		case !p.Scope.Allows(need):
-			Fail(w, refuse(http.StatusForbidden, "", "insufficient_permissions", "this needs the scope %s; the token %q has %s", need, p.Name, p.Scope))
+			Fail(w, refuse(http.StatusForbidden, "", "insufficient_permissions", "%s", api.RefuseScope("this", need, p)))
 		default:
 			next(w, r)
 		}

@@ -26,7 +26,7 @@ func (u *pictureURL) UnmarshalJSON(text []byte) error {
 
 // picture gives the bytes of a part that is a picture. Only what is in the request itself is taken: a host that fetches addresses which
 // others name can be sent into its own network.
-func (p part) picture() ([]byte, error) {
+func (p contentPart) picture() ([]byte, error) {
 	switch {
 	case p.File != "":
 		return nil, unsupported("file_id", "file_id: no files are kept here; put the picture into image_url as data:image/png;base64,…")

@@ -170,24 +170,24 @@ func (h *handler) runOf(r *http.Request, response string) (run sessions.Run, fou
 }
 
 // goOn finds the session that an earlier response was given in.
-func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (place, error) {
+func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (sessionPlace, error) {
 	none := refuse(http.StatusNotFound, "previous_response_id", "previous_response_not_found", "previous_response_id: there is no response %.100q, or its session has ended", previous)
 	run, found, err := h.runOf(r, previous)
 	if err != nil {
-		return place{}, err
+		return sessionPlace{}, err
 	} else if !found {
-		return place{}, none
+		return sessionPlace{}, none
 	}
 	s, err := h.Store.Get(r.Context(), run.Key)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound), err == nil && (s.Archived || s.ID != run.Session):
-		return place{}, none
+		return sessionPlace{}, none
 	case err != nil:
-		return place{}, err
+		return sessionPlace{}, err
 	case s.Agent != a:
-		return place{}, bad("model", "the response %s was given by the agent %q, and the model names %q", previous, s.Agent, a)
+		return sessionPlace{}, bad("model", "the response %s was given by the agent %q, and the model names %q", previous, s.Agent, a)
 	}
-	return place{key: s.Key}, nil
+	return sessionPlace{key: s.Key}, nil
 }
 
 func (h *handler) responses(w http.ResponseWriter, r *http.Request) {

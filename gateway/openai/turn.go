@@ -33,8 +33,8 @@ const (
 	responseTTL   = 30 * 24 * time.Hour // one that a later request may continue with
 )
 
-// place is the session that a request speaks in.
-type place struct {
+// sessionPlace is the session that a request speaks in.
+type sessionPlace struct {
 	key  sessions.Key
 	lone bool // it was made for this request
 	keep time.Duration
@@ -57,34 +57,34 @@ func mine(key sessions.Key, p api.Principal) bool {
 
 // place finds the session of a request: the one that the header names, the one of the user, or one of its own. A user is only known
 // within what one token says.
-func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep time.Duration) (place, error) {
+func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep time.Duration) (sessionPlace, error) {
 	p := api.Caller(r.Context())
 	if k := r.Header.Get(sessionHeader); k != "" {
 		key := sessions.Key(k)
 		parts, err := key.Parse()
 		switch {
 		case err != nil || parts.Agent == "":
-			return place{}, bad(sessionHeader, "%s: %.200q is no key of a session", sessionHeader, k)
+			return sessionPlace{}, bad(sessionHeader, "%s: %.200q is no key of a session", sessionHeader, k)
 		case !mine(key, p) && !p.Scope.Allows(api.Admin):
-			return place{}, refuse(http.StatusForbidden, sessionHeader, "insufficient_permissions", "%s: the token %q may name only sessions of its own (agent:…:openai:%s/…); others need the scope admin", sessionHeader, p.Name, name(p.Name))
+			return sessionPlace{}, refuse(http.StatusForbidden, sessionHeader, "insufficient_permissions", "%s: the token %q may name only sessions of its own (agent:…:openai:%s/…); others need the scope admin", sessionHeader, p.Name, name(p.Name))
 		case parts.Agent != a:
-			return place{}, bad("model", "the session belongs to the agent %q, and the model names %q", parts.Agent, a)
+			return sessionPlace{}, bad("model", "the session belongs to the agent %q, and the model names %q", parts.Agent, a)
 		}
-		return place{key: key}, nil
+		return sessionPlace{key: key}, nil
 	}
 	switch {
 	case len(user) > maxUser:
-		return place{}, bad("user", "user: at most %d bytes", maxUser)
+		return sessionPlace{}, bad("user", "user: at most %d bytes", maxUser)
 	case user != "":
-		return place{key: keyOf(a, name(p.Name)+"/"+name(user))}, nil
+		return sessionPlace{key: keyOf(a, name(p.Name)+"/"+name(user))}, nil
 	}
-	return place{key: keyOf(a, name(p.Name)+"//"+uuid.NewString()), lone: true, keep: keep}, nil
+	return sessionPlace{key: keyOf(a, name(p.Name)+"//"+uuid.NewString()), lone: true, keep: keep}, nil
 }
 
 // ask is what a request wants said.
 type ask struct {
-	place    place
-	words    words
+	place    sessionPlace
+	words    messageContent
 	system   string
 	thinking string
 	source   string
@@ -133,7 +133,7 @@ func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint s
 	if err != nil {
 		return q, nil, err
 	}
-	var at place
+	var at sessionPlace
 	if o.previous != "" {
 		at, err = h.goOn(r, a, o.previous)
 	} else {

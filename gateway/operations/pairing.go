@@ -24,7 +24,7 @@ type Pairing struct {
 func (o *Pairing) Table() api.Table {
 	return api.Table{
 		api.Op("pairing.list", "GET /api/pairing", api.Read, "Strangers who ask to be let in.", o.pairings),
-		api.Op("pairing.approve", "POST /api/pairing/approve", api.Admin, "Let a stranger in.", o.approve),
+		api.Op("pairing.approve", "POST /api/pairing/approve", api.Admin, "Let a stranger in. The first person becomes the owner where the configuration names none.", o.approve),
 		api.Op("pairing.reject", "POST /api/pairing/reject", api.Admin, "Turn a stranger down.", o.reject),
 		api.Op("pairing.admitted", "GET /api/pairing/admitted", api.Read, "Who was let in by a code.", o.admitted),
 		api.Op("pairing.remove", "POST /api/pairing/remove", api.Admin, "Take back that somebody was let in or turned down.", o.unpair),
@@ -39,10 +39,15 @@ func (o *Pairing) pairings(ctx context.Context, _ api.None) ([]sessions.Pairing,
 	return notNil(list), err
 }
 
-func (o *Pairing) approve(ctx context.Context, c api.PairingCall) (sessions.Pairing, error) {
-	p, err := o.router.Admission.LetIn(ctx, c.Channel, c.Code)
-	p.Hash = ""
-	return p, err
+func (o *Pairing) approve(ctx context.Context, c api.PairingCall) (sessions.Approval, error) {
+	owner := sessions.FirstOwner
+	switch {
+	case c.Owner != nil && *c.Owner:
+		owner = sessions.AnyOwner
+	case c.Owner != nil:
+		owner = sessions.NoOwner
+	}
+	return o.router.Admission.LetIn(ctx, c.Channel, c.Code, owner)
 }
 
 func (o *Pairing) reject(ctx context.Context, c api.PairingCall) (api.None, error) {

@@ -62,11 +62,11 @@ func Check(h *History) *Verdict {
 	return c.v
 }
 
-// end is what became of a debt.
-type end int
+// debtEnd is what became of a debt.
+type debtEnd int
 
 const (
-	missing end = iota // nothing accounts for it
+	unaccounted debtEnd = iota // nothing accounts for it
 	shown
 	withheld
 	noticed
@@ -84,7 +84,7 @@ type debt struct {
 	lines []*line   // in its place, in order; twice when the text has the token twice
 	sends []*Listed // to its place
 	words []*word   // of the host's own, about it
-	end   end
+	end   debtEnd
 	why   string // why nothing accounts for it, when something looked as if it did
 }
 

@@ -24,7 +24,7 @@ func TestGoodHistories(t *testing.T) {
 		if !v.OK() {
 			t.Fatalf("seed %d: %s", seed, v)
 		}
-		want := map[end]int{}
+		want := map[debtEnd]int{}
 		for _, e := range w.ends {
 			want[e]++
 		}
@@ -36,11 +36,11 @@ func TestGoodHistories(t *testing.T) {
 			return a
 		}
 		a, n, r, k := add(v.Answers), add(v.Announces), add(v.Reports), v.Replies
-		got := map[end]int{
+		got := map[debtEnd]int{
 			shown: a.Shown + n.Shown + r.Shown + k.Shown, withheld: a.Withheld + n.Withheld + r.Withheld + k.Withheld, skipped: a.Skipped + n.Skipped + r.Skipped,
 			unbegun: a.Unbegun + n.Unbegun + r.Unbegun, noticed: a.Noticed + n.Noticed + r.Noticed, listed: a.Listed + n.Listed + r.Listed + k.Listed,
 		}
-		for _, e := range []end{shown, withheld, noticed, listed, skipped, unbegun} {
+		for _, e := range []debtEnd{shown, withheld, noticed, listed, skipped, unbegun} {
 			if got[e] != want[e] && (!w.vague || e == withheld || e == skipped || e == unbegun) {
 				t.Fatalf("seed %d: %d debts ended as %d, want %d: %s", seed, got[e], e, want[e], v)
 			}

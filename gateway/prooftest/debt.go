@@ -27,7 +27,7 @@ func (c *check) settle(d *debt) {
 	for _, s := range d.sends {
 		d.end, d.why = c.excuse(d, s)
 	}
-	if d.end != missing || d.why != "" {
+	if d.end != unaccounted || d.why != "" {
 		return
 	}
 	for _, s := range c.skips[d.said.Token] {
@@ -40,31 +40,31 @@ func (c *check) settle(d *debt) {
 }
 
 // excuse says what a delivery that is not shown accounts for, or why it accounts for nothing.
-func (c *check) excuse(d *debt, s *Listed) (as end, why string) {
+func (c *check) excuse(d *debt, s *Listed) (as debtEnd, why string) {
 	refused := func(r Refusal) bool { return r.Place == s.Place && !s.Ended.Before(r.Since.Add(-slack)) }
 	switch {
 	case !s.final(): // a fault of its own
 		return stuck, ""
 	case s.State == "sent":
-		return missing, "the host says that it was sent"
+		return unaccounted, "the host says that it was sent"
 	case s.Reason == "":
-		return missing, "the host does not say why it was not sent"
+		return unaccounted, "the host does not say why it was not sent"
 	case s.State == "withheld" && s.Rule == "":
-		return missing, "the host withheld it by no rule"
+		return unaccounted, "the host withheld it by no rule"
 	case s.State == "withheld" && !c.policies[s.Place].mayDeny(s.Ended):
-		return missing, "the host withheld it, but no deny could have been in force at " + clock(s.Ended)
+		return unaccounted, "the host withheld it, but no deny could have been in force at " + clock(s.Ended)
 	case s.State == "withheld":
 		return withheld, ""
 	case s.State == "expired" && (c.h.Lasts == 0 || s.Ended.Before(d.said.At.Add(c.h.Lasts))):
-		return missing, "it expired before its time, at " + clock(s.Ended)
+		return unaccounted, "it expired before its time, at " + clock(s.Ended)
 	case (s.State == "failed" || s.State == "dropped") && !slices.ContainsFunc(c.h.Refused, refused):
-		return missing, "it failed, or was dropped, and nothing was made to refuse it"
+		return unaccounted, "it failed, or was dropped, and nothing was made to refuse it"
 	}
 	return listed, ""
 }
 
 // open reports whether a notice may account for a debt: nothing else does, and nothing contradicts it.
-func (d *debt) open() bool { return d.end == missing && d.why == "" }
+func (d *debt) open() bool { return d.end == unaccounted && d.why == "" }
 
 // neverBegun reports whether a debt beside the answer is not owed after all: its message has no answer, and the model was neither asked
 // about it nor shown what came of the call that begins it.
@@ -82,7 +82,7 @@ func (c *check) begun() {
 		switch {
 		case d.Kind == Answer:
 		case d.end == skipped && !c.neverBegun(d):
-			d.end, d.why = missing, "its message is listed as skipped, but it was begun"
+			d.end, d.why = unaccounted, "its message is listed as skipped, but it was begun"
 		case d.end == skipped, d.open() && c.neverBegun(d):
 			d.end = unbegun
 		}
@@ -95,7 +95,7 @@ func (c *check) account(d *debt) {
 	switch {
 	case len(d.sends) > 1:
 		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("%d deliveries are of it", len(d.sends)))
-	case d.end == missing:
+	case d.end == unaccounted:
 		c.fault(lost[d.Kind], d, d.Place, "nothing accounts for it; "+d.why)
 	case len(d.lines) > 1:
 		c.again(d, d.lines, d.sends)

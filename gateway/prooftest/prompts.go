@@ -51,8 +51,8 @@ type answer struct {
 	by *Asked
 }
 
-// told is a text as it stands in a prompt: the marks of code are not compared.
-func told(text string) string { return plain(strings.ReplaceAll(text, "`", "")) }
+// promptText is a text as it stands in a prompt: the marks of code are not compared.
+func promptText(text string) string { return plain(strings.ReplaceAll(text, "`", "")) }
 
 // voices are the texts that may stand as the model's own, by session.
 func (c *check) voices() map[string]map[string]bool {
@@ -62,12 +62,12 @@ func (c *check) voices() map[string]map[string]bool {
 	}
 	for i := range c.h.Asked {
 		if k := known[c.h.Asked[i].Session]; k != nil {
-			k[told(c.h.Asked[i].Says)] = true
+			k[promptText(c.h.Asked[i].Says)] = true
 		}
 	}
 	for i := range c.h.Listed {
 		for _, s := range at[c.h.Listed[i].Place] {
-			known[s][told(c.h.Listed[i].Text)] = true
+			known[s][promptText(c.h.Listed[i].Text)] = true
 		}
 	}
 	return known
@@ -169,7 +169,7 @@ func composed(paragraphs []string, known map[string]bool) bool {
 	reached[0] = true
 	for i := range paragraphs {
 		for j := i + 1; reached[i] && j <= len(paragraphs); j++ {
-			reached[j] = reached[j] || known[told(strings.Join(paragraphs[i:j], "\n\n"))]
+			reached[j] = reached[j] || known[promptText(strings.Join(paragraphs[i:j], "\n\n"))]
 		}
 	}
 	return reached[len(paragraphs)]

@@ -199,7 +199,7 @@ func (c *check) count() {
 	for _, d := range slices.Concat(c.debts, c.orders) {
 		t := v.tally(d.Kind)
 		t.Owed++
-		if n := map[end]*int{shown: &t.Shown, withheld: &t.Withheld, noticed: &t.Noticed, listed: &t.Listed, skipped: &t.Skipped, unbegun: &t.Unbegun}[d.end]; n != nil {
+		if n := map[debtEnd]*int{shown: &t.Shown, withheld: &t.Withheld, noticed: &t.Noticed, listed: &t.Listed, skipped: &t.Skipped, unbegun: &t.Unbegun}[d.end]; n != nil {
 			*n++
 		}
 	}

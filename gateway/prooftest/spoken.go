@@ -133,6 +133,6 @@ func toldSaid(said []string) string {
 		return "; it said nothing"
 	}
 	var b strings.Builder
-	list(&b, "it said", said, clip)
+	listFirst(&b, "it said", said, clip)
 	return b.String()
 }

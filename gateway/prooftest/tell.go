@@ -36,21 +36,21 @@ func (c *check) fault(k FaultKind, d *debt, at Place, why string) {
 func (c *check) story(d *debt) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "; said %s in %s: %s; owed: the %s in %s", clock(d.said.At), d.said.Place, clip(d.said.Text), d.Kind, d.Place)
-	list(&b, "shown", d.lines, tell)
-	list(&b, "listed", d.sends, tellListed)
-	list(&b, "skipped", c.skips[d.said.Token], func(s *Skipped) string { return fmt.Sprintf("%s: %q", s.Place, s.Reason) })
-	list(&b, "asked", c.asks[d.Token], func(a *Asked) string {
+	listFirst(&b, "shown", d.lines, tell)
+	listFirst(&b, "listed", d.sends, tellListed)
+	listFirst(&b, "skipped", c.skips[d.said.Token], func(s *Skipped) string { return fmt.Sprintf("%s: %q", s.Place, s.Reason) })
+	listFirst(&b, "asked", c.asks[d.Token], func(a *Asked) string {
 		return fmt.Sprintf("%s %s of %s, call %d, process %d", clock(a.At), a.Step, a.Session, a.Call, a.Life)
 	})
 	since := sort.Search(len(c.h.Kills), func(i int) bool { return !c.h.Kills[i].At.Before(d.said.At) })
 	to := sort.Search(len(c.h.Kills), func(i int) bool { return c.h.Kills[i].At.After(d.said.At.Add(time.Minute)) })
 	kills := c.h.Kills[since:max(since, to)]
-	list(&b, "killed within a minute", kills, func(k Kill) string { return fmt.Sprintf("%s process %d at %s", clock(k.At), k.Life, k.Where) })
+	listFirst(&b, "killed within a minute", kills, func(k Kill) string { return fmt.Sprintf("%s process %d at %s", clock(k.At), k.Life, k.Where) })
 	return b.String()
 }
 
-// list tells the first few things of a sort.
-func list[T any](b *strings.Builder, what string, things []T, tell func(T) string) {
+// listFirst tells the first few things of a sort.
+func listFirst[T any](b *strings.Builder, what string, things []T, tell func(T) string) {
 	for i, x := range things {
 		switch {
 		case i == maxTold:

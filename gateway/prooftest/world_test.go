@@ -18,7 +18,7 @@ type world struct {
 	ids    int
 	spots  []*spot
 	queued []Debt // announces and reports that are on their way
-	ends   map[string]end
+	ends   map[string]debtEnd
 	texts  []left
 	closed []closed
 	vague  bool // whether a text that is held was shown cannot be told, when another one beside it says the same
@@ -65,7 +65,7 @@ const (
 // newWorld plays so many messages.
 func newWorld(seed uint64, messages int) *world {
 	w := &world{
-		Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), life: 1, ends: map[string]end{},
+		Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), life: 1, ends: map[string]debtEnd{},
 		h: History{Notices: []Notice{{Text: failedWord}, {Text: statusWord}, {givenUp, tries}}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{},
 			Lasts: time.Millisecond, Frames: []string{`^Status: (?P<status>completed|late)\nResult: (.*)\nNotes: none$`},
 		},

@@ -18,14 +18,14 @@ var funcs = template.FuncMap{
 	"asset":       func(name string) string { return assets().path + "/" + name },
 	"icon":        icon,
 	"seg":         func(v any) string { return url.PathEscape(fmt.Sprint(v)) }, // one segment of a path
-	"when":        when,                                                        // a time in a <time>, as people say it
-	"until":       until,
-	"took":        took,   // a duration
-	"num":         num,    // 1,234
-	"short":       short,  // 12.3k
-	"size":        size,   // bytes
-	"cost":        cost,   // millionths of a dollar
-	"plural":      plural, // plural 2 "run" = 2 runs
+	"when":        timeAgo,                                                     // a time in a <time>, as people say it
+	"until":       timeUntil,
+	"took":        durationText, // a duration
+	"num":         num,          // 1,234
+	"short":       short,        // 12.3k
+	"size":        size,         // bytes
+	"cost":        cost,         // millionths of a dollar
+	"plural":      plural,       // plural 2 "run" = 2 runs
 	"markdown":    func(md string) template.HTML { return template.HTML(RenderMarkdown(md)) },
 	"tone":        tone,      // of a delivery's state or a run's status: good, warn, bad, accent, off
 	"dict":        dict,      // dict "A" 1 "B" 2: more than one value for a template
@@ -47,16 +47,16 @@ var funcs = template.FuncMap{
 	"local":       func(t time.Time) string { return t.Local().Format("2 Jan 2006, 15:04") },
 }
 
-// when gives a time as "3 min ago", with the moment itself for those who point at it; frame.js keeps it true.
-func when(t time.Time) template.HTML {
+// timeAgo gives a time as "3 min ago", with the moment itself for those who point at it; frame.js keeps it true.
+func timeAgo(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
 	}
 	return stamp(t, ago(time.Since(t), t))
 }
 
-// until gives a time that is to come, as "in 3 min".
-func until(t time.Time) template.HTML { return when(t) }
+// timeUntil gives a time that is to come, as "in 3 min".
+func timeUntil(t time.Time) template.HTML { return timeAgo(t) }
 
 func stamp(t time.Time, text string) template.HTML {
 	utc := t.UTC()
@@ -85,7 +85,7 @@ func ago(d time.Duration, t time.Time) string {
 	return t.UTC().Format("2 Jan 2006")
 }
 
-func took(d time.Duration) string {
+func durationText(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "–"

@@ -198,7 +198,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 			if mark.To == h.to.String() {
 				l.Deliveries, l.State, l.Rule, l.Reason = append(l.Deliveries, string(mark.Delivery)), mark.State, mark.Rule, mark.Error
 			} else if a, err := channels.ParseAddress(mark.To); err == nil {
-				elsewhere = "to " + place(a)
+				elsewhere = "to " + chatName(a)
 			}
 		}
 		if len(l.Deliveries) == 0 {
@@ -228,7 +228,7 @@ func (h history) spoken(l Line, p *sessions.Provenance, run sessions.RunID) (Lin
 	case p.Address == h.to:
 		l.Client, l.Run = p.Message, run
 	case !p.Address.IsZero():
-		l.From = "from " + place(p.Address)
+		l.From = "from " + chatName(p.Address)
 		if p.Name != "" {
 			l.From = p.Name + ", " + l.From
 		}
@@ -252,8 +252,8 @@ func through(way string) string {
 	return "through " + way
 }
 
-// place names a chat elsewhere for people.
-func place(a channels.Address) string {
+// chatName names a chat elsewhere for people.
+func chatName(a channels.Address) string {
 	if a.Account == channels.DefaultAccount {
 		return string(a.Channel)
 	}

@@ -27,8 +27,8 @@ var menu = []entry{
 	{"/status", "Status", "status"},
 }
 
-// here gives the entry that a path belongs to; empty = none.
-func here(path string) string {
+// menuEntry gives the entry that a path belongs to; empty = none.
+func menuEntry(path string) string {
 	for _, e := range menu {
 		if path == e.Path || e.Path != "/" && strings.HasPrefix(path, e.Path+"/") {
 			return e.Path

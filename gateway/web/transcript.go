@@ -113,7 +113,7 @@ func (u *utterance) spoken(m sessions.Message) {
 	default:
 		u.Side, u.Who = "person", cmp.Or(p.Name, p.User, p.Sender, "somebody")
 		if u.Where = p.Tool; !p.Address.IsZero() {
-			u.Where = place(p.Address)
+			u.Where = chatName(p.Address)
 		}
 		if p.Title != "" {
 			u.Where += ", " + p.Title

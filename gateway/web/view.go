@@ -71,8 +71,8 @@ func Routes() (patterns []string) {
 	return patterns
 }
 
-// done is what a change gives instead of data.
-type done struct {
+// changeResult is what a change gives instead of data.
+type changeResult struct {
 	Say  string // shown as a toast
 	Go   string // a page to go on to; empty = stay
 	Data any    // for the part that htmx swaps; nil = nothing is swapped
@@ -94,8 +94,8 @@ func call[Out any](s site, r *http.Request, name string, in any) (out Out, err e
 	return out, nil
 }
 
-// may reports whether who sent a request has a scope; where nobody guards the door, all do.
-func may(r *http.Request, need api.Scope) bool {
+// hasScope reports whether who sent a request has a scope; where nobody guards the door, all do.
+func hasScope(r *http.Request, need api.Scope) bool {
 	p := api.Caller(r.Context())
 	return p.Scope == "" || p.Scope.Allows(need)
 }
@@ -137,7 +137,7 @@ func (s site) mount(mux *http.ServeMux, v view) {
 			s.fail(w, r, err)
 			return
 		}
-		if d, ok := data.(done); ok {
+		if d, ok := data.(changeResult); ok {
 			if data = s.finish(w, d); data == nil {
 				return
 			}
@@ -147,7 +147,7 @@ func (s site) mount(mux *http.ServeMux, v view) {
 }
 
 // finish answers a change; what it gives is to be rendered, nil when all is said.
-func (s site) finish(w http.ResponseWriter, d done) any {
+func (s site) finish(w http.ResponseWriter, d changeResult) any {
 	if d.Say != "" {
 		w.Header().Set("HX-Trigger", ascii(map[string]string{"toast": d.Say}))
 	}
@@ -174,7 +174,7 @@ func (s site) render(w http.ResponseWriter, r *http.Request, status int, page, s
 		err = t.ExecuteTemplate(&out, "main", data)
 	} else {
 		info := s.Info(r.Context())
-		err = t.ExecuteTemplate(&out, "base.html", shell{Here: here(r.URL.Path), Menu: menu, Health: healthOf(info), Scope: string(api.Caller(r.Context()).Scope), Since: since, Data: data})
+		err = t.ExecuteTemplate(&out, "base.html", shell{Here: menuEntry(r.URL.Path), Menu: menu, Health: healthOf(info), Scope: string(api.Caller(r.Context()).Scope), Since: since, Data: data})
 	}
 	if err != nil {
 		s.Logger.Error("a view could not be shown", "view", page, "error", err)

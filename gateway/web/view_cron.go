@@ -105,7 +105,7 @@ func (s jobPages) jobs(r *http.Request, f jobForm) (v cronView, err error) {
 		if at <= 0 {
 			return "/cron"
 		}
-		return with("/cron", "offset", strconv.Itoa(at))
+		return withParams("/cron", "offset", strconv.Itoa(at))
 	}
 	v = cronView{Jobs: list[offset:min(offset+jobsShown, len(list))], Form: f, Self: page(offset)}
 	if offset > 0 {
@@ -149,7 +149,7 @@ func (s jobPages) addJob(r *http.Request) (any, error) {
 		return nil, err
 	}
 	v.Aside = true
-	return done{Say: fmt.Sprintf("%s is scheduled.", nameOf(job)), Data: v}, nil
+	return changeResult{Say: fmt.Sprintf("%s is scheduled.", nameOf(job)), Data: v}, nil
 }
 
 // nameOf is what a job is called.
@@ -263,7 +263,7 @@ func (s jobPages) runJobHere(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: "It is begun.", Data: v}, nil
+	return changeResult{Say: "It is begun.", Data: v}, nil
 }
 
 // changeJob does it and shows the job again. What was typed into a form stays when the API refuses it.
@@ -281,12 +281,12 @@ func (s jobPages) changeJob(r *http.Request, say string, f *jobForm, do func() e
 		return nil, err
 	}
 	v.Aside = f != nil
-	return done{Say: say, Data: v}, nil
+	return changeResult{Say: say, Data: v}, nil
 }
 
 func (s jobPages) removeJob(r *http.Request) (any, error) {
 	if _, err := call[any](s.site, r, "cron.remove", &api.JobCall{ID: r.PathValue("job")}); err != nil {
 		return nil, err
 	}
-	return done{Say: "It is removed.", Go: "/cron"}, nil
+	return changeResult{Say: "It is removed.", Go: "/cron"}, nil
 }

@@ -46,7 +46,7 @@ func (s site) deliveries(r *http.Request) (any, error) {
 	before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // anything else is the first page
 	session, err := s.pick(r, v.Session)
 	if f, ok := refusedBy(err, "session"); ok {
-		v.Refused, v.Any, v.Self = f.Text, "/deliveries", with("/deliveries", "state", v.State, "session", v.Session, "run", v.Run)
+		v.Refused, v.Any, v.Self = f.Text, "/deliveries", withParams("/deliveries", "state", v.State, "session", v.Session, "run", v.Run)
 		return v, nil
 	}
 	if err != nil {
@@ -61,19 +61,19 @@ func (s site) deliveries(r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, st := range deliveryStates {
-		v.States = append(v.States, stateCount{st, counts[st], with("/deliveries", "state", string(st), "session", v.Session, "run", v.Run)})
+		v.States = append(v.States, stateCount{st, counts[st], withParams("/deliveries", "state", string(st), "session", v.Session, "run", v.Run)})
 	}
 	if len(v.List) > 0 {
 		v.Names = s.names(r)
 	}
 	v.Newest = before <= 0
-	v.Any = with("/deliveries", "session", v.Session, "run", v.Run)
+	v.Any = withParams("/deliveries", "session", v.Session, "run", v.Run)
 	if r.URL.RawQuery != "" {
 		v.Query = "?" + q.Encode()
 	}
-	v.Self = with("/deliveries", "state", v.State, "session", v.Session, "run", v.Run)
+	v.Self = withParams("/deliveries", "state", v.State, "session", v.Session, "run", v.Run)
 	if n := len(v.List); n == deliveriesShown {
-		v.Older = with("/deliveries", "state", v.State, "session", v.Session, "run", v.Run, "before", strconv.FormatInt(v.List[n-1].Seq, 10))
+		v.Older = withParams("/deliveries", "state", v.State, "session", v.Session, "run", v.Run, "before", strconv.FormatInt(v.List[n-1].Seq, 10))
 	}
 	return v, nil
 }
@@ -120,7 +120,7 @@ func (s site) changeDelivery(r *http.Request, operation, say string) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: say, Data: v}, nil
+	return changeResult{Say: say, Data: v}, nil
 }
 
 // canRetry and canDrop say what a person can do about a delivery.

@@ -53,8 +53,12 @@ func (s site) people(r *http.Request, v pairingView) (any, error) {
 
 func (s site) approve(r *http.Request) (any, error) {
 	return s.answerPairing(r, func(c api.PairingCall) (string, error) {
-		p, err := call[sessions.Pairing](s, r, "pairing.approve", &c)
-		return fmt.Sprintf("%s is let in.", cmp.Or(p.Name, string(p.User))), err
+		if r.PostForm.Get("owner") != "" {
+			yes := true
+			c.Owner = &yes
+		}
+		a, err := call[sessions.Approval](s, r, "pairing.approve", &c)
+		return fmt.Sprintf("%s may write now.%s", cmp.Or(a.Name, string(a.User)), strings.ReplaceAll(a.AboutOwner(), "`", "")), err
 	})
 }
 
@@ -82,7 +86,7 @@ func (s site) answerPairing(r *http.Request, do func(api.PairingCall) (string, e
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: say, Data: v}, nil
+	return changeResult{Say: say, Data: v}, nil
 }
 
 func (s site) unpair(r *http.Request) (any, error) {
@@ -94,5 +98,5 @@ func (s site) unpair(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: "Taken back.", Data: v}, nil
+	return changeResult{Say: "Taken back.", Data: v}, nil
 }

@@ -29,7 +29,7 @@ func (s site) runs(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	v := runsView{Status: q.Get("status"), Session: q.Get("session"), Minutes: q.Get("minutes")}
 	minutes, _ := strconv.Atoi(v.Minutes) // anything else is no bound
-	v.Self = with("/runs", "status", v.Status, "session", v.Session, "minutes", v.Minutes)
+	v.Self = withParams("/runs", "status", v.Status, "session", v.Session, "minutes", v.Minutes)
 	session, err := s.pick(r, v.Session)
 	if f, ok := refusedBy(err, "session"); ok {
 		v.Refused = f.Text
@@ -52,8 +52,8 @@ func (s site) runs(r *http.Request) (any, error) {
 	return v, nil
 }
 
-// with adds those parameters to a path that are not empty.
-func with(path string, pairs ...string) string {
+// withParams adds those parameters to a path that are not empty.
+func withParams(path string, pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -120,7 +120,7 @@ func (s site) cancelRun(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done{Say: "It is stopped.", Data: v}, nil
+	return changeResult{Say: "It is stopped.", Data: v}, nil
 }
 
 // kindWords says what a run is for.

@@ -53,7 +53,7 @@ func (s sessionPages) sessionHead(r *http.Request) (sessionView, error) {
 	if err != nil {
 		return sessionView{}, err
 	}
-	v := sessionView{SessionDetail: d, MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin), MayTalk: may(r, api.Write)}
+	v := sessionView{SessionDetail: d, MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin), MayTalk: hasScope(r, api.Write)}
 	if d.SpawnedBy == "" {
 		agents, _ := call[[]api.Agent](s.site, r, "agents.list", &api.None{}) // without them their ids are shown
 		v.Names = s.namesOf(r, []api.Session{d.Session}, agents)
@@ -153,35 +153,35 @@ func (s sessionPages) patchSession(r *http.Request) (any, error) {
 		return nil, err
 	}
 	v, err := s.sessionPanel(r)
-	return done{Say: "Saved.", Data: v}, err
+	return changeResult{Say: "Saved.", Data: v}, err
 }
 
 func (s sessionPages) resetSession(r *http.Request) (any, error) {
 	if _, err := call[api.StartedOver](s.site, r, "sessions.reset", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
-	return done{Go: "/sessions/" + url.PathEscape(r.PathValue("key"))}, nil
+	return changeResult{Go: "/sessions/" + url.PathEscape(r.PathValue("key"))}, nil
 }
 
 func (s sessionPages) archiveSession(r *http.Request) (any, error) {
 	if _, err := call[api.Session](s.site, r, "sessions.archive", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
-	return done{Go: "/sessions"}, nil
+	return changeResult{Go: "/sessions"}, nil
 }
 
 func (s sessionPages) deleteSession(r *http.Request) (any, error) {
 	if _, err := call[api.Deleted](s.site, r, "sessions.delete", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
-	return done{Go: "/sessions"}, nil
+	return changeResult{Go: "/sessions"}, nil
 }
 
 func (s sessionPages) compactSession(r *http.Request) (any, error) {
 	if _, err := call[any](s.site, r, "sessions.compact", &api.CompactCall{Session: r.PathValue("key"), Instructions: r.PostForm.Get("instructions")}); err != nil {
 		return nil, err
 	}
-	return done{Say: "The older part is being summed up. It shows in the context's size."}, nil
+	return changeResult{Say: "The older part is being summed up. It shows in the context's size."}, nil
 }
 
 // markdownPart gives safe HTML of an answer that is still being written.

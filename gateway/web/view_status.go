@@ -35,7 +35,7 @@ func (s site) status(r *http.Request) (any, error) {
 	v := statusView{HostStatus: st, Now: time.Now()}
 	v.Up = v.Now.Sub(st.Started)
 	for _, x := range deliveryStates {
-		v.States = append(v.States, stateCount{x, st.Deliveries[x], with("/deliveries", "state", string(x))})
+		v.States = append(v.States, stateCount{x, st.Deliveries[x], withParams("/deliveries", "state", string(x))})
 	}
 	if v.Models, err = call[[]api.Model](s, r, "models.list", &api.None{}); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s site) status(r *http.Request) (any, error) {
 // signOut signs every browser out; what this one asks for next is answered by the page where one signs in.
 func (s site) signOut(r *http.Request) (any, error) {
 	_, err := call[api.SignedOut](s, r, "page.signOut", &api.None{})
-	return done{}, err // frame.js leaves the page
+	return changeResult{}, err // frame.js leaves the page
 }
 
 // notesShown is how many tools of one MCP server that are left out the page names.
@@ -102,7 +102,7 @@ func warnings(v statusView) (out []warning) {
 		words string
 	}{{sessions.Held, "held: it is not known whether it arrived"}, {sessions.DeliveryFail, "that failed"}} {
 		if n := v.Deliveries[x.state]; n > 0 {
-			out = append(out, warning{"warn", fmt.Sprintf("%s %s", plural(n, "message"), x.words), "send it again, or drop it", with("/deliveries", "state", string(x.state))})
+			out = append(out, warning{"warn", fmt.Sprintf("%s %s", plural(n, "message"), x.words), "send it again, or drop it", withParams("/deliveries", "state", string(x.state))})
 		}
 	}
 	return out

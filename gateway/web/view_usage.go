@@ -56,11 +56,11 @@ func (s site) usage(r *http.Request) (any, error) {
 	}
 	v := usageView{Days: days, Total: u.Total, Models: sumModels(u.Days), Lifts: u.Lifts, Zone: u.Zone}
 	for _, d := range []int{7, 30, 90} {
-		v.Ranges = append(v.Ranges, usageLink{strconv.Itoa(d) + " days", with("/usage", "days", strconv.Itoa(d), "show", measure), d == days})
+		v.Ranges = append(v.Ranges, usageLink{strconv.Itoa(d) + " days", withParams("/usage", "days", strconv.Itoa(d), "show", measure), d == days})
 	}
 	if u.Total.Cost > 0 {
 		for _, m := range []usageLink{{Name: "Cost", Link: byCost}, {Name: "Tokens", Link: byTokens}} {
-			v.Shows = append(v.Shows, usageLink{m.Name, with("/usage", "days", strconv.Itoa(days), "show", m.Link), m.Link == measure})
+			v.Shows = append(v.Shows, usageLink{m.Name, withParams("/usage", "days", strconv.Itoa(days), "show", m.Link), m.Link == measure})
 		}
 	}
 	v.Chart = newChart(u.Days, measure, today(u.Zone, time.Now()), days)

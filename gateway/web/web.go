@@ -188,7 +188,7 @@ func (s site) chat(r *http.Request) (any, error) {
 	if !ok {
 		return nil, api.Bad("That is no chat id.")
 	}
-	return chatView{chat, s.infoOf(r.Context(), chat), may(r, api.Admin)}, nil
+	return chatView{chat, s.infoOf(r.Context(), chat), hasScope(r, api.Admin)}, nil
 }
 
 func (s site) infoOf(ctx context.Context, chat channels.ChatID) Info {

@@ -1,20 +1,17 @@
 package wizard
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"parley/agent"
 	"parley/channels"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
@@ -23,7 +20,7 @@ import (
 
 // Dialog asks a person.
 type Dialog struct {
-	In        *bufio.Reader
+	In        *Input
 	Out       io.Writer
 	Hidden    func() (string, error) // reads a line without showing it; nil = as any other
 	Adapters  []accounts.Adapter
@@ -33,7 +30,7 @@ type Dialog struct {
 }
 
 // ErrEnded ends a dialog whose input ended.
-var ErrEnded = errors.New("the answers ended before the questions did; nothing was written")
+var ErrEnded = errors.New("input ended before all questions were answered; nothing was written")
 
 // checkTimeout bounds the question to a platform whether a token is right.
 const checkTimeout = 10 * time.Second
@@ -46,7 +43,7 @@ func (d Dialog) Line(question, def string) (string, error) {
 		question += " [" + def + "]"
 	}
 	d.say("%s: ", question)
-	text, err := d.In.ReadString('\n')
+	text, err := d.In.next()
 	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
 		d.say("\n")
 		return "", ErrEnded
@@ -60,7 +57,7 @@ func (d Dialog) secret(question string) (channels.Secret, error) {
 		s, err := d.Line(question, "")
 		return channels.NewSecret(s), err
 	}
-	d.say("%s (it is not shown): ", question)
+	d.say("%s; input is hidden: ", question)
 	s, err := d.Hidden()
 	d.say("\n")
 	if err != nil {
@@ -108,7 +105,7 @@ func (d Dialog) Ask(ctx context.Context) (a Answers, err error) {
 			return a, err
 		}
 	}
-	if err := d.owners(&a); err != nil {
+	if err := d.owners(ctx, &a); err != nil {
 		return a, err
 	}
 	if !a.secrets() {
@@ -134,7 +131,7 @@ func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) e
 	}
 	d.say("%s: %s\n", row.Kind, about)
 	for {
-		token, err := d.secret(fmt.Sprintf("  Token for %s; empty = not now", row.Kind))
+		token, err := d.secret(fmt.Sprintf("  Token for %s; press Enter to skip", row.Kind))
 		if err != nil {
 			return err
 		}
@@ -145,14 +142,14 @@ func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) e
 		name, err := d.Check(ctx, c)
 		switch {
 		case err == nil:
-			d.say("  It is the token of %s.\n", name)
+			d.say("  The token of %s works.\n", name)
 			c.Name = name
 		case Wrong(err):
-			d.say("  That is not right: %v\n", err)
+			d.say("  %s\n", d.TokenProblem(c, err))
 			continue
 		default:
-			d.say("  Whether it is right could not be found out: %v\n", err)
-			keep, err := d.Yes("  Keep it all the same?", true)
+			d.say("  %s\n", d.TokenProblem(c, err))
+			keep, err := d.Yes("  Use it anyway?", true)
 			if err != nil {
 				return err
 			}
@@ -163,6 +160,28 @@ func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) e
 		a.Channels = append(a.Channels, c)
 		return nil
 	}
+}
+
+// TokenProblem says what an error of Check means for the token, in a sentence.
+func (d Dialog) TokenProblem(c Channel, err error) string {
+	if invalid, ok := errors.AsType[*config.Invalid](err); ok && len(invalid.Problems) > 0 {
+		return fmt.Sprintf("This is not a token of %s: it %s.", c.Kind, invalid.Problems[0].Text)
+	}
+	if Wrong(err) {
+		return fmt.Sprintf("The platform %s rejected the token: it is wrong, or was replaced by a newer one.", c.Kind)
+	}
+	return fmt.Sprintf("Could not check the token: %s.", cause(err, d.platform(c)))
+}
+
+// platform gives the address of the server that a channel's token belongs to.
+func (d Dialog) platform(c Channel) string {
+	if c.APIURL != "" {
+		return c.APIURL
+	}
+	if row, account, err := d.account(c); err == nil && row.Platform != nil {
+		return row.Platform(account)
+	}
+	return string(c.Kind)
 }
 
 // tokenField finds the token of a channel's configuration, and what is said about it there.
@@ -185,19 +204,33 @@ func Wrong(err error) bool {
 	return invalid || channels.Classify(err).Class == channels.Unauthorized
 }
 
-// Check asks a platform whose token it is.
-func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
+// account makes what the configuration says of a channel.
+func (d Dialog) account(c Channel) (row accounts.Adapter, a config.Account, err error) {
 	text, _ := Answers{Channels: []Channel{c}}.Files()
 	conf, _, err := config.Parse("token", text, accounts.Table(d.Adapters), d.Getenv)
 	if err != nil {
-		return "", err
+		return row, a, err
 	}
 	i := slices.IndexFunc(conf.Channels, func(a config.Account) bool { return a.Kind == c.Kind })
 	j := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return r.Kind == c.Kind })
 	if i < 0 || j < 0 {
-		return "", fmt.Errorf("there is no channel %q", c.Kind)
+		return row, a, fmt.Errorf("there is no channel %q", c.Kind)
 	}
-	ch, err := d.Adapters[j].Open(conf.Channels[i], accounts.Env{Log: slog.New(slog.DiscardHandler)})
+	return d.Adapters[j], conf.Channels[i], nil
+}
+
+// open makes the account of a channel, which is not connected yet.
+func (d Dialog) open(c Channel) (channels.Channel, error) {
+	row, a, err := d.account(c)
+	if err != nil {
+		return nil, err
+	}
+	return row.Open(a, accounts.Env{Log: slog.New(slog.DiscardHandler)})
+}
+
+// Check asks a platform whose token it is.
+func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
+	ch, err := d.open(c)
 	if err != nil {
 		return "", err
 	}
@@ -208,29 +241,6 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return who.Identify(ctx)
-}
-
-func (d Dialog) owners(a *Answers) error {
-	for _, c := range a.Channels {
-		row := d.Adapters[slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return r.Kind == c.Kind })]
-		for {
-			id, err := d.Line(fmt.Sprintf("Your own id on %s, so that you are the owner there; empty = not known yet", c.Kind), "")
-			if err != nil {
-				return err
-			}
-			if id == "" {
-				break
-			}
-			owner, err := Owner(row, id)
-			if err != nil {
-				d.say("  %v\n", err)
-				continue
-			}
-			a.Owners = append(a.Owners, owner)
-			break
-		}
-	}
-	return nil
 }
 
 // Owner makes channel:id out of an id as its platform has it.
@@ -267,81 +277,4 @@ func (d Dialog) Detect(ctx context.Context, wanted string) (m Model, why string,
 		m.Key, m.Var = channels.Secret{}, name
 	}
 	return m, chosen.Why, true
-}
-
-// known are the protocols that a person may choose, with the model that is proposed.
-var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"}, {"anthropic", "anthropic", "claude-sonnet-4-6"}}
-
-func (d Dialog) model(ctx context.Context, a *Answers) error {
-	m, why, ok := d.Detect(ctx, "")
-	if ok {
-		d.say("Found a language model: %s (%s).\n", m.Name, why)
-		yes, err := d.Yes("Use it?", true)
-		if err != nil {
-			return err
-		}
-		if yes {
-			a.Model = m
-			return nil
-		}
-	}
-	for {
-		s, err := d.Line("Which language model? openai, anthropic, the address of a server that speaks OpenAI's protocol, or none", "none")
-		if err != nil {
-			return err
-		}
-		if s == "none" {
-			d.say("  Then the built-in one answers, which is none. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider with its model later.\n")
-			return nil
-		}
-		i := slices.IndexFunc(known, func(k struct{ name, api, model string }) bool { return k.name == s })
-		u, bad := url.Parse(s)
-		switch {
-		case i >= 0:
-			k := known[i]
-			a.Model = Model{Name: k.name + "/" + k.model, API: k.api}
-		case bad == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
-			a.Model = Model{Name: "local/", API: "openai", BaseURL: s}
-		default:
-			d.say("  %q is none of these; an address begins with http:// or https://\n", s)
-			continue
-		}
-		return d.key(ctx, a)
-	}
-}
-
-// key asks for the key of a provider and for the model, and shows what the provider has.
-func (d Dialog) key(ctx context.Context, a *Answers) (err error) {
-	m := &a.Model
-	provider, model, _ := strings.Cut(m.Name, "/")
-	if m.Key, err = d.secret("  Key for " + provider + "; empty = it needs none"); err != nil {
-		return err
-	}
-	for _, p := range d.Providers {
-		if p.API != m.API || p.List == nil {
-			continue
-		}
-		ask, cancel := context.WithTimeout(ctx, checkTimeout)
-		names, err := p.List(ask, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: m.Key})
-		cancel()
-		if err != nil {
-			d.say("  Its models cannot be listed: %v\n", err)
-			break
-		}
-		d.say("  It has %d models: %s\n", len(names), strings.Join(names[:min(len(names), 8)], ", "))
-		if i := slices.IndexFunc(names, func(n string) bool { return models.Served{Name: n}.CanChat() }); i >= 0 && !slices.Contains(names, model) {
-			model = names[i]
-		}
-	}
-	for {
-		s, err := d.Line("  Model", model)
-		if err != nil {
-			return err
-		}
-		if s != "" {
-			m.Name = provider + "/" + s
-			return nil
-		}
-		d.say("  A model has a name.\n")
-	}
 }

@@ -1,7 +1,6 @@
 package wizard
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -81,6 +80,9 @@ func TestModelQuestions(t *testing.T) {
 	t.Parallel()
 	var asked agent.Provider
 	providers := []models.Provider{{API: "openai", List: func(_ context.Context, p agent.Provider) ([]string, error) {
+		if status := map[string]int{"bad": 401, "limited": 403}[p.APIKey.Reveal()]; status != 0 {
+			return nil, &agent.ModelError{Class: agent.BadKey, Status: status, Err: errors.New(`{"error": "secret words"}`)}
+		}
 		if p.BaseURL == "" || strings.Contains(p.BaseURL, "11434") {
 			return nil, errors.New("nobody there")
 		}
@@ -92,16 +94,24 @@ func TestModelQuestions(t *testing.T) {
 		in   string
 		want Model
 	}{
-		"found":     {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
+		"found":     {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\nn\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
+		"stored":    {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Key: channels.NewSecret("k")}},
+		"rejected":  {map[string]string{"OPENAI_API_KEY": "bad"}, "\nopenai\nbad\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+		"forbidden": {nil, "openai\nlimited\n\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+		"allowed":   {nil, "openai\nlimited\ny\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("limited")}},
 		"not liked": {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{}},
 		"a server":  {nil, "ftp://x\nhttp://127.0.0.1:1/v1\nsecret\n\n", Model{Name: "local/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
-		"openai":    {nil, "openai\nk\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+		"openai":    {nil, "openai\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
 	} {
 		var out bytes.Buffer
-		d := Dialog{In: bufio.NewReader(strings.NewReader(c.in)), Out: &out, Providers: providers, Getenv: func(n string) string { return c.env[n] }}
+		d := Dialog{In: NewInput(strings.NewReader(c.in)), Out: &out, Providers: providers, Getenv: func(n string) string { return c.env[n] }}
 		var a Answers
 		if err := d.model(t.Context(), &a); err != nil || a.Model != c.want {
 			t.Errorf("%s: %+v, %v, want %+v\n%s", name, a.Model, err, c.want, &out)
+		}
+		rejected := strings.Contains(out.String(), "Provider openai rejected the API key")
+		if want := name == "rejected" || name == "forbidden" || name == "allowed"; rejected != want || strings.Contains(out.String(), "secret words") {
+			t.Errorf("%s: %s", name, &out)
 		}
 	}
 	if asked.APIKey.Reveal() != "secret" {

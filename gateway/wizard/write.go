@@ -17,7 +17,8 @@ type Answers struct {
 	Channels []Channel // in this order
 	Owners   []string  // channel:id
 	Model    Model
-	Env      bool // secrets go into the file .env, otherwise into the configuration
+	Env      bool     // secrets go into the file .env, otherwise into the configuration
+	Stored   []string // variables of the environment whose values are stored
 }
 
 // Channel is one account.
@@ -90,7 +91,7 @@ func (a Answers) Files() (text, env []byte) {
 			fmt.Fprintf(&b, "      apiKey: %s\n", keep(variable(provider)+"_API_KEY", m.Key))
 		}
 	}
-	b.WriteString("\n# Who owns the host: their messages may change its settings. Write /whoami to a bot to see your id.\ncommands:\n  ownerAllowFrom: [")
+	b.WriteString("\n# Owners: they may use every command. Without one, the first person who is approved becomes the owner. Send /whoami to a bot to see your id.\ncommands:\n  ownerAllowFrom: [")
 	for i, o := range a.Owners {
 		if i > 0 {
 			b.WriteString(", ")

@@ -62,28 +62,98 @@ func (c *Controller) FindRequest(ctx context.Context, kind channels.Kind, code s
 }
 
 // AdmitRequest returns the change that approves a request. The person is told in the chat that they wrote from: once, as a request ends once.
-func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Change {
-	c := sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}}
-	if p.Address.IsZero() {
-		return c
+func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, owner sessions.Ownership, now time.Time) sessions.Change {
+	decide := sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Approve: true, Owner: ownership(set, p.Channel, p.User, owner), Time: now}
+	c := sessions.Change{}
+	if !p.Address.IsZero() {
+		in := written(set, p.Channel, p.Account, p.User, p.Address)
+		decide.Handover = set.Handover(in)
+		key, _, _ := set.Routes.Key(in)
+		c.Ops = append(c.Ops, sessions.EnqueueDelivery(sessions.NewDelivery(sessions.Notice, key, p.Address,
+			"✅ You are let in. I have not read what you wrote before: please send it again.", now.Add(set.Delivery.TTL(sessions.Notice)))))
 	}
-	key, _, _ := set.Routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
-	c.Ops = append(c.Ops, sessions.EnqueueDelivery(sessions.NewDelivery(sessions.Notice, key, p.Address,
-		"✅ You are let in. I have not read what you wrote before: please send it again.", now.Add(set.Delivery.TTL(sessions.Notice)))))
+	c.Ops = append(c.Ops, decide)
 	return c
 }
 
-// LetIn approves the request that a code belongs to; ErrNotFound when none waits for it.
-func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
+// ownership returns what an approval makes of a person by the configuration: it makes the first owner where none is configured.
+func ownership(set *settings.Snapshot, kind channels.Kind, user channels.UserID, want sessions.Ownership) sessions.Ownership {
+	_, ok := policy.OwnerEntry(kind, user)
+	if !ok || want == sessions.FirstOwner && !set.Unowned {
+		return sessions.NoOwner
+	}
+	return want
+}
+
+// written is a message of a person in their direct chat.
+func written(set *settings.Snapshot, kind channels.Kind, account channels.AccountID, user channels.UserID, at channels.Address) channels.Inbound {
+	if at.IsZero() {
+		at = channels.Address{Channel: kind, Account: account, Type: channels.Direct, Chat: channels.ChatID(user)}
+	}
+	at.Thread = ""
+	return channels.Inbound{Event: channels.Message, Address: at, Sender: set.Person(kind, channels.Sender{ID: user})}
+}
+
+// LetIn approves the request that a code belongs to; ErrNotFound when none waits for it. With AnyOwner code may be the id of a person who was let in
+// already, and who becomes an owner.
+func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string, owner sessions.Ownership) (a sessions.Approval, err error) {
 	p, found, err := c.FindRequest(ctx, kind, code)
 	if err != nil {
-		return p, err
+		return a, err
 	}
-	if !found { // the store says so in words
-		p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
+	set, now := c.settings(), time.Now()
+	var change sessions.Change
+	if !found && owner == sessions.AnyOwner {
+		people, err := c.decided(ctx, func(x sessions.Admitted) bool {
+			return x.Channel == kind && string(x.User) == code && !x.Since.IsZero()
+		})
+		if err != nil {
+			return a, err
+		}
+		if len(people) == 1 && ownership(set, kind, people[0].User, owner) == sessions.AnyOwner {
+			x := people[0]
+			p, found = sessions.Pairing{Channel: kind, Account: x.Account, User: x.User, Name: x.Name}, true
+			change.Ops = []sessions.Op{sessions.GrantOwner{Channel: kind, Account: x.Account, User: x.User, Handover: set.Handover(written(set, kind, x.Account, x.User, channels.Address{}))}}
+		} else if len(people) > 1 {
+			return a, fmt.Errorf("%w: %s:%s was let in on several accounts; add %[2]s:%[3]s to commands.ownerAllowFrom instead", sessions.ErrConflict, kind, code)
+		}
 	}
-	_, err = c.commit.Submit(ctx, AdmitRequest(c.settings(), p, time.Now()))
-	return p, err
+	if change.Ops == nil {
+		if !found { // the store says so in words
+			p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
+		}
+		change = AdmitRequest(set, p, owner, now)
+	}
+	acc, err := c.commit.Submit(ctx, change)
+	if err != nil {
+		return a, err
+	}
+	p.Hash, p.Delivery = "", nil
+	return c.approval(set, p, owner, acc.Decided), nil
+}
+
+// approval says what became of a person.
+func (c *Controller) approval(set *settings.Snapshot, p sessions.Pairing, owner sessions.Ownership, d *sessions.Decided) sessions.Approval {
+	in := written(set, p.Channel, p.Account, p.User, p.Address)
+	a := sessions.Approval{Pairing: p, Handover: set.Handover(in)}
+	if d != nil {
+		a.Owner, a.First, a.Moved = d.Owner, d.Owner && owner == sessions.FirstOwner, d.Moved
+	}
+	a.Owner = a.Owner || set.Owners.Is(p.Channel, in.Sender)
+	return a
+}
+
+// Foresee says what an approval is going to do, for an answer that is committed with it.
+func (c *Controller) Foresee(ctx context.Context, set *settings.Snapshot, p sessions.Pairing) (sessions.Approval, error) {
+	d := sessions.Decided{}
+	if ownership(set, p.Channel, p.User, sessions.FirstOwner) == sessions.FirstOwner {
+		others, err := c.store.EverAdmitted(ctx)
+		if err != nil {
+			return sessions.Approval{}, err
+		}
+		d.Owner = !others
+	}
+	return c.approval(set, p, sessions.FirstOwner, &d), nil
 }
 
 // TurnDown rejects the request that a code belongs to; ErrNotFound when none waits for it. The person is not told, and gets no new code

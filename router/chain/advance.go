@@ -90,7 +90,7 @@ type ending struct {
 func Advance(f Facts) Step {
 	e := &ending{Facts: f, c: chainOf(f)}
 	e.to, e.from = speakers(e.c)
-	at := from(f.Run)
+	at := endOf(f.Run)
 	for _, r := range Protocol() {
 		if (slices.Contains(r.From, at) || r.From[0] == fromAny) && r.holds(e) {
 			s := r.then(e)
@@ -101,8 +101,8 @@ func Advance(f Facts) Step {
 	return Step{}
 }
 
-// from names the end of a run.
-func from(run sessions.Run) string {
+// endOf names the end of a run.
+func endOf(run sessions.Run) string {
 	ask := run.Chain.Kind == Ask
 	switch {
 	case run.Kind == sessions.FollowUpRun:
@@ -174,10 +174,10 @@ func speakers(c sessions.Chain) (to, from sessions.Key) {
 // spoke reports whether an agent said something that is for others to read.
 func spoke(out agent.Outcome) bool { return out.Control == agent.Speak && out.Text != "" }
 
-func always(*ending) bool       { return true }
-func failed(e *ending) bool     { return e.Status != sessions.Done }
-func gone(e *ending) bool       { return e.Other == nil }
-func toExternal(e *ending) bool { return isExternal(e.to) }
+func always(*ending) bool        { return true }
+func failed(e *ending) bool      { return e.Status != sessions.Done }
+func isOtherGone(e *ending) bool { return e.Other == nil }
+func toExternal(e *ending) bool  { return isExternal(e.to) }
 
 // isExternal reports whether a session is that of an external agent: it takes no turns of its own.
 func isExternal(key sessions.Key) bool {
@@ -185,8 +185,8 @@ func isExternal(key sessions.Key) bool {
 	return err == nil && p.Form == sessions.FormOther && p.Channel == ExternalKind
 }
 
-func end(*ending) Step    { return Step{} }
-func done(e *ending) Step { return e.cleanup(Step{}) }
+func endStep(*ending) Step       { return Step{} }
+func cleanupStep(e *ending) Step { return e.cleanup(Step{}) }
 
 // announce queues the last step of a chain.
 func (e *ending) announce() Step {

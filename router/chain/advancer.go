@@ -62,7 +62,7 @@ func (a *Advancer) complete(ctx context.Context, set *settings.Snapshot, f Facts
 	if s.Warning != "" {
 		a.log.Warn(s.Warning, s.Attrs...) //nolint:sloglint // each is a constant of the rules
 	}
-	put(s, f.Run, set, o)
+	fillStep(s, f.Run, set, o)
 	if f.Asker != nil && !f.CallEnded { // it may have its result by the time of the commit
 		f.CallEnded = true
 		if o.IfAnswered = Advance(f).Next; o.IfAnswered != nil {
@@ -72,8 +72,8 @@ func (a *Advancer) complete(ctx context.Context, set *settings.Snapshot, f Facts
 	return true
 }
 
-// put fills in ids and times, and puts a step into the outcome of the run.
-func put(s Step, run sessions.Run, set *settings.Snapshot, o *sessions.Outcome) {
+// fillStep fills in ids and times, and puts a step into the outcome of the run.
+func fillStep(s Step, run sessions.Run, set *settings.Snapshot, o *sessions.Outcome) {
 	if s.Unreported != "" {
 		if o.Status == sessions.Done {
 			o.Status = sessions.Stopped

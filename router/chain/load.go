@@ -30,7 +30,7 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 	}
 	r := &reader{a: a, ctx: ctx, ok: true}
 	speaks := spoke(f.Said) || o.Status != sessions.Done
-	switch at := from(run); {
+	switch at := endOf(run); {
 	case f.Expired:
 	case at == fromAnnounce, at == fromAsk && o.Status != sessions.Done:
 		if !c.Back.IsZero() {

@@ -52,18 +52,18 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			},
 			func(e *ending) Step { return e.cleanup(Step{Post: e.post(e.report("")), Lasts: noTime}) }},
 		{[]string{fromAny}, "outdated", "it is past its time to live", "the end: what it has to say would be too late",
-			func(e *ending) bool { return e.Expired }, end},
+			func(e *ending) bool { return e.Expired }, endStep},
 
 		{[]string{fromAsk}, "late failure", "it failed, and the requester's call had answered before", "the follow-up in the requester",
 			func(e *ending) bool { return failed(e) && e.late() }, func(e *ending) Step { return Step{Next: e.followUp()} }},
-		{[]string{fromAsk}, "ask failed", "it failed otherwise", "the end: the tool result tells the requester", failed, end},
+		{[]string{fromAsk}, "ask failed", "it failed otherwise", "the end: the tool result tells the requester", failed, endStep},
 		{[]string{fromReply}, "last reply", "it failed, is empty or is a control word", "the announce step, with the words that it has",
 			func(e *ending) bool { return failed(e) || !spoke(e.Said) }, (*ending).announce},
 		{talk, "no requester", "no session asked", "the announce step", func(e *ending) bool { return e.c.Requester == "" }, (*ending).announce},
 		{talk, "replies used up", "there were `maxPingPongTurns` replies", "the announce step",
 			func(e *ending) bool { return e.c.Turn >= e.MaxTurns }, (*ending).announce},
 		{talk, "nothing said", "it is empty or a control word", "the announce step", func(e *ending) bool { return !spoke(e.Said) }, (*ending).announce},
-		{talk, "other side gone", "the session that would reply next is deleted", "the announce step", gone, (*ending).announce},
+		{talk, "other side gone", "the session that would reply next is deleted", "the announce step", isOtherGone, (*ending).announce},
 		{talk, "reply to an agent outside", "an agent outside asked", "the reply goes into its transcript", toExternal,
 			func(e *ending) Step { return e.toExternal(e.c.Latest, e.toOther()) }},
 		{talk, "too many turns by agents", "the session that would reply next had `maxTurnsPerHour` turns by agents", "the announce step",
@@ -85,14 +85,14 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			func(e *ending) Step { return Step{Next: e.followUp()} }},
 		{[]string{fromAnnounce}, "announced", "it says something, and the target has a chat", "what it says is posted there",
 			(*ending).announces, func(e *ending) Step { return Step{Post: e.says(e.Said.Text)} }},
-		{[]string{fromAnnounce}, "nothing to announce", "otherwise", "the end", always, end},
+		{[]string{fromAnnounce}, "nothing to announce", "otherwise", "the end", always, endStep},
 
-		{[]string{fromFollowUp}, "follow-up silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, end},
+		{[]string{fromFollowUp}, "follow-up silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, endStep},
 		{[]string{fromFollowUp}, "followed up", "it says something", "what it says is posted into the requester's chat",
 			func(e *ending) bool { return !failed(e) && spoke(e.Said) }, (*ending).tell},
 		{[]string{fromFollowUp}, "followed up by the host", "otherwise", "the host posts the late reply there, or why there is none", always, (*ending).tell},
 
-		{[]string{fromChild}, "child silent", "its whole answer is `ANNOUNCE_SKIP`", "the end", func(e *ending) bool { return e.Said.Control == agent.AnnounceSkip }, done},
+		{[]string{fromChild}, "child silent", "its whole answer is `ANNOUNCE_SKIP`", "the end", func(e *ending) bool { return e.Said.Control == agent.AnnounceSkip }, cleanupStep},
 		{[]string{fromChild}, "parent gone", "the sub-agent that started it is deleted", "listed as not reported",
 			func(e *ending) bool { return e.c.Parent != nil && e.Other == nil },
 			func(e *ending) Step { return e.unreported("the sub-agent that asked for it does not exist any more") }},
@@ -112,12 +112,12 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 				return e.unreported("the session that asked for it does not exist any more, and there is no chat to report to")
 			}},
 		{[]string{fromChild}, "result for people", "otherwise", "the announce step in the sub-agent", always, (*ending).announce},
-		{[]string{fromReport}, "report silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, done},
+		{[]string{fromReport}, "report silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, cleanupStep},
 		{[]string{fromReport}, "stored result posted", "it failed, or is empty", "the host posts the stored result",
 			func(e *ending) bool { return failed(e) || e.Said.Text == "" }, func(e *ending) Step { return e.cleanup(e.postReport("")) }},
 		{[]string{fromReport}, "report posted", "otherwise", "the report is posted", always, func(e *ending) Step { return e.cleanup(e.postReport(e.Said.Text)) }},
 		{[]string{fromResult}, "update silent", "it is a control word, or there is no chat", "the end",
-			func(e *ending) bool { return e.c.Origin.IsZero() || e.Said.Control != agent.Speak }, done},
+			func(e *ending) bool { return e.c.Origin.IsZero() || e.Said.Control != agent.Speak }, cleanupStep},
 		{[]string{fromResult}, "update posted", "it says something", "what it says is posted",
 			func(e *ending) bool { return !failed(e) && spoke(e.Said) },
 			func(e *ending) Step { return e.cleanup(e.inVoice(Step{Post: e.says(e.Said.Text)})) }},
@@ -127,8 +127,8 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 				return e.cleanup(e.inVoice(Step{Message: msg, Post: e.post(msg.Text())}))
 			}},
 
-		{[]string{fromJob, fromRelay}, "nothing to post", "it is empty or a control word", "the end", func(e *ending) bool { return !failed(e) && !spoke(e.Said) }, end},
-		{[]string{fromRelay}, "chat gone", "the session of the chat is deleted", "the end", gone,
+		{[]string{fromJob, fromRelay}, "nothing to post", "it is empty or a control word", "the end", func(e *ending) bool { return !failed(e) && !spoke(e.Said) }, endStep},
+		{[]string{fromRelay}, "chat gone", "the session of the chat is deleted", "the end", isOtherGone,
 			func(e *ending) (s Step) {
 				s.warn("the chat that an answer is for has no session any more", keyRun, e.Run.ID, keySession, e.c.Requester)
 				return s

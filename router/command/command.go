@@ -69,10 +69,10 @@ type Call struct {
 	Inside    bool // written to the host itself, in no chat
 }
 
-// all lists every chat command, in the order of /commands.
-func all() []Command {
+// allCommands lists every chat command, in the order of /commands.
+func allCommands() []Command {
 	return []Command{
-		{Name: "help", Aliases: []string{"start"}, About: "How to talk to me", Who: Anyone, Native: true, takes: nothing, Run: cmdHelp},
+		{Name: "help", Aliases: []string{"start"}, About: "How to talk to me", Who: Anyone, Native: true, takes: oneWord, Run: cmdHelp}, // a link may have a word behind /start
 		{Name: "commands", About: "All that I understand, and who may use it", Who: Anyone, Native: true, takes: nothing, Run: cmdCommands},
 		{Name: "status", About: "How this session and the host are", Who: Anyone, Native: true, takes: nothing, Run: cmdStatus},
 		{Name: "whoami", Aliases: []string{"id"}, About: "Who you are to me", Who: Anyone, Native: true, takes: nothing, Run: cmdWhoami},
@@ -182,13 +182,40 @@ func (c Command) Refuse(call Call) string {
 	group := call.In.Address.Type.Several()
 	switch {
 	case c.Who == OwnerOnly && !call.Owner:
-		return "Only an owner can use /" + c.Name + "."
+		return "Only an owner can use /" + c.Name + "." + call.howToOwn()
 	case c.Who == Allowed && !call.Owner && !call.named():
-		return "Only people on my allow list can use /" + c.Name + " here."
+		return "Only people on my allow list can use /" + c.Name + " here." + call.howToBeListed()
 	case c.Where == GroupsOnly && !group, c.Where == DirectOnly && group:
 		return "/" + c.Name + " works in " + string(c.Where) + " only."
 	}
 	return ""
+}
+
+// howToOwn says how the sender becomes an owner: in a direct chat exactly, in a group where to ask.
+func (c Call) howToOwn() string {
+	switch {
+	case c.Inside:
+		return " Use a token with the scope admin."
+	case c.In.Address.Type.Several():
+		return " Send me `/whoami` in a direct chat to read how to become one."
+	}
+	return " To become one, " + c.add("commands.ownerAllowFrom")
+}
+
+// howToBeListed says how the sender gets onto the allow list of the account.
+func (c Call) howToBeListed() string {
+	switch {
+	case c.Inside:
+		return " Use a token with the scope admin."
+	case c.In.Address.Type.Several():
+		return " Ask an owner to add you to it."
+	}
+	return " To be on it, " + c.add("channels."+string(c.In.Address.Channel)+".allowFrom")
+}
+
+// add says what is to be done on the host to put the sender into a list of the configuration.
+func (c Call) add(list string) string {
+	return fmt.Sprintf("add `%s:%s` to `%s` in the host's configuration and run `parley reload`.", c.In.Address.Channel, c.In.Sender.ID, list)
 }
 
 // named reports whether a list of the account lets the sender in by name.

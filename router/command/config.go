@@ -65,6 +65,6 @@ type Table struct {
 
 // New returns a Table.
 func New(c Config) *Table {
-	return &Table{All: all(), store: c.Store, settings: c.Settings, rights: c.Rights, worker: c.Worker, cron: c.Cron, host: c.Host, admission: c.Admission, ended: c.Ended, log: c.Log,
+	return &Table{All: allCommands(), store: c.Store, settings: c.Settings, rights: c.Rights, worker: c.Worker, cron: c.Cron, host: c.Host, admission: c.Admission, ended: c.Ended, log: c.Log,
 		version: c.Version, started: time.Now(), tools: c.Tools, model: c.Model, names: c.Models, accounts: c.Accounts, troubles: c.Troubles, export: c.Export}
 }

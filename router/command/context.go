@@ -78,7 +78,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 		writeShares(&b, tool)
 	}
 	if sum.ID != "" {
-		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(sum.Messages, "message"), age(time.Since(sum.Time)), sessions.ShortCount(summary))
+		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(sum.Messages, "message"), formatAge(time.Since(sum.Time)), sessions.ShortCount(summary))
 	}
 	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(msgs), sessions.ShortCount(messages))
 	if detail {

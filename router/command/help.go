@@ -36,13 +36,15 @@ func (c Command) scope() string {
 }
 
 func cmdWhoami(_ context.Context, _ *Table, c Call) (Result, error) {
-	role := "allowed to talk to me"
+	role, how := "allowed to talk to me", ""
 	if c.Owner {
 		role = "one of my owners"
+	} else if !c.Inside && !c.In.Address.Type.Several() {
+		how = "\n\nTo become an owner, " + c.add("commands.ownerAllowFrom")
 	}
 	name := cmp.Or(c.In.Sender.Name, c.In.Sender.Username, string(c.In.Sender.ID))
 	if c.Inside {
 		return Result{Text: fmt.Sprintf("You are %s, %s, and wrote to the host itself.\n\nThis session is `%s`.", name, role, c.Session.Key)}, nil
 	}
-	return Result{Text: fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.", name, c.In.Address.Channel, c.In.Sender.ID, role, c.In.Address)}, nil
+	return Result{Text: fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.%s", name, c.In.Address.Channel, c.In.Sender.ID, role, c.In.Address, how)}, nil
 }

@@ -38,6 +38,7 @@ func cmdPair(ctx context.Context, r *Table, c Call) (Result, error) {
 	if verb == "reject" {
 		return Result{Text: "⚙️ Turned down: " + admission.Stranger(p) + ".", Change: &sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Time: now}}}}, nil
 	}
-	change := admission.AdmitRequest(c.Set, p, now)
-	return Result{Text: "⚙️ " + admission.Stranger(p) + " may write now.", Change: &change}, nil
+	a, err := r.admission.Foresee(ctx, c.Set, p)
+	change := admission.AdmitRequest(c.Set, p, sessions.FirstOwner, now)
+	return Result{Text: "⚙️ " + admission.Stranger(p) + " may write now." + a.AboutOwner(), Change: &change}, err
 }

@@ -50,7 +50,7 @@ func cmdSessions(ctx context.Context, r *Table, c Call) (Result, error) {
 		if name := cmp.Or(s.Label, s.DisplayName); name != "" {
 			fmt.Fprintf(&b, " %s", channels.Code(name, 60))
 		}
-		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, age(time.Since(time.UnixMilli(s.UpdatedAt))), sessions.ShortCount(s.TotalTokens))
+		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, formatAge(time.Since(time.UnixMilli(s.UpdatedAt))), sessions.ShortCount(s.TotalTokens))
 	}
 	switch {
 	case len(rows) == 0:
@@ -127,7 +127,7 @@ func (t *Table) listChildren(ctx context.Context, c Call) (string, error) {
 	var b strings.Builder
 	b.WriteString("**Sub-agents** of this session, the one started last first:\n\n")
 	for _, x := range list {
-		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), age(x.Runtime(time.Now())), sessions.ShortCount(x.Session.Usage.Total()))
+		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), formatAge(x.Runtime(time.Now())), sessions.ShortCount(x.Session.Usage.Total()))
 		if x.Task != "" {
 			fmt.Fprintf(&b, " · %s", channels.Code(x.Task, 80))
 		}
@@ -159,7 +159,7 @@ func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 	lines := []string{
 		"Session: " + channels.Code(string(s.Key), maxLine) + " (" + channels.Code(string(s.ID), 64) + ")",
 		"Status: " + x.Status(),
-		"Runtime: " + age(x.Runtime(time.Now())),
+		"Runtime: " + formatAge(x.Runtime(time.Now())),
 		"Agent: " + channels.Code(string(s.Agent), 64) + ", model " + channels.Code(x.Model, 100),
 		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), sessions.ShortCount(s.Context)),
 	}
@@ -304,8 +304,8 @@ func cutWord(s string) (word, rest string) {
 	return word, strings.TrimSpace(rest)
 }
 
-// age writes a time span as people do: 42s, 5m, 3h, 2d.
-func age(d time.Duration) string {
+// formatAge writes a time span as people do: 42s, 5m, 3h, 2d.
+func formatAge(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))

@@ -203,7 +203,7 @@ func TestOnlyOwnersDirectSubagents(t *testing.T) {
 		x := routertest.Flock(t)
 		for _, words := range []string{"/subagents", "/subagents stop all", "/subagents send 1 more", "/sessions", "/sessions fake"} {
 			name, _, _ := strings.Cut(words, " ")
-			if got, want := x.Asks(routertest.Group("a"), routertest.Guest, words), "Only an owner can use "+name+"."; got != want {
+			if got, want := x.Asks(routertest.Group("a"), routertest.Guest, words), "Only an owner can use "+name+". Send me `/whoami` in a direct chat to read how to become one."; got != want {
 				t.Errorf("%s: %q, want %q", words, got, want)
 			}
 		}

@@ -124,7 +124,7 @@ func countWords(used, most budget.Amount, lifted bool, ends time.Time) string {
 // session; the key or id of any session of the host names that one's.
 func (t *Table) liftBudget(ctx context.Context, c Call, what string) (Result, error) {
 	if !c.Owner {
-		return Result{Text: "Only an owner can lift a budget."}, nil
+		return Result{Text: "Only an owner can lift a budget." + c.howToOwn()}, nil
 	}
 	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
 	in := budget.LimitsOf(c.Set, c.Session, c.Session.Agent)

@@ -25,6 +25,7 @@ func (c *Committer) NoteUncertain(ctx context.Context, err error) {
 func (c *Committer) Rescue(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rescueTimeout)
 	defer cancel()
+	c.people(ctx)
 	late, set := c.gate.Refill(ctx), c.settings()
 	if late != nil && !c.lanes.IsClosing() {
 		c.log.Error("cannot list the deliveries that wait", keyErr, late)
@@ -107,6 +108,9 @@ func (c *Committer) Abort(change sessions.Change, acc sessions.Accepted) {
 func (c *Committer) AfterCommit(ctx context.Context, acc sessions.Accepted) {
 	if c.Uncertain.Load() && c.Uncertain.Swap(false) && c.Rescue(ctx) != nil {
 		c.Uncertain.Store(true)
+	}
+	if acc.Decided != nil {
+		c.people(ctx)
 	}
 	if len(acc.Stopped) > 0 {
 		c.lanes.Abort(acc.Stopped, lane.ErrStopped)

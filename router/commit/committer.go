@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -21,6 +22,8 @@ type Config struct {
 	Log      *slog.Logger
 	// Drop is called after a commit that has given a session messages which its turns have not read from the store.
 	Drop func(sessions.ID)
+	// People is called after a commit that has decided about a person, and where that may have happened.
+	People func(ctx context.Context)
 }
 
 // Committer commits changes and begins what they made.
@@ -32,11 +35,12 @@ type Committer struct {
 	watchers  *event.Bus
 	log       *slog.Logger
 	drop      func(sessions.ID)
+	people    func(context.Context)
 	Waiters   Waiters
 	Uncertain atomic.Bool // a write has failed since the last one that worked
 }
 
 // New returns a Committer.
 func New(c Config) *Committer {
-	return &Committer{store: c.Store, settings: c.Settings, lanes: c.Lanes, gate: c.Gate, watchers: c.Events, log: c.Log, drop: c.Drop}
+	return &Committer{store: c.Store, settings: c.Settings, lanes: c.Lanes, gate: c.Gate, watchers: c.Events, log: c.Log, drop: c.Drop, people: c.People}
 }

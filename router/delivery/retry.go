@@ -16,11 +16,11 @@ type retrier struct {
 	log   *slog.Logger
 }
 
-const maxUnfitTries = 5 // refusals of a state that the store cannot hold
+const maxUnfitRefusals = 5 // refusals of a state that the store cannot hold
 
 // retry writes to the store until it works or ctx ends, then once more with a short timeout: what a platform took must be recorded. A missing or changed row ends it, with an error in the log: another goroutine or a person decided.
 func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
-	tries := 0
+	refusals := 0
 	return s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
 		err := write(ctx)
 		if err == nil {
@@ -30,8 +30,10 @@ func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID
 		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
 			return true
 		}
-		tries++
-		return errors.Is(err, sessions.ErrInvalid) && tries >= maxUnfitTries // it would be refused for ever, and the chat goes on
+		if errors.Is(err, sessions.ErrInvalid) { // a lost connection, a timeout or an unknown end say nothing about the state
+			refusals++
+		}
+		return refusals >= maxUnfitRefusals // the store would refuse it for ever, and the chat continues
 	})
 }
 

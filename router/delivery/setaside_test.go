@@ -298,6 +298,34 @@ func TestFaultStateUnfit(t *testing.T) {
 	})
 }
 
+// troubled is a store whose first writes that begin a send fail, each with the next of the errors.
+type troubled struct {
+	sessions.Store
+	errs []error
+	n    atomic.Int32
+}
+
+func (s *troubled) BeginSend(ctx context.Context, id sessions.DeliveryID, at time.Time, decide func(sessions.Session) policy.Verdict, quota sessions.FirstContactQuota) (sessions.Delivery, error) {
+	if n := int(s.n.Add(1)); n <= len(s.errs) {
+		return sessions.Delivery{}, s.errs[n-1]
+	}
+	return s.Store.BeginSend(ctx, id, at, decide, quota)
+}
+
+// Timeouts and unknown ends are not counted among the refusals of a state that cannot be stored: the answer is sent once the store works again.
+func TestFaultTroubleIsNoRefusal(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		refused := fmt.Errorf("BeginSend: %w: panic in a store operation", sessions.ErrInvalid)
+		store := &troubled{errs: []error{context.DeadlineExceeded, sessions.ErrUncertain, sessions.ErrUncertain, refused, refused, context.DeadlineExceeded, refused, refused}}
+		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
+		g.Wrap = func(s sessions.Store) sessions.Store { store.Store = s; return store }
+		g.Start()
+		g.Fake.Script(channeltest.Step{Op: channeltest.OpSend, Err: &channels.Error{Class: channels.Transient, Err: errors.New("away")}}) // the first send begins with the answer's commit
+		g.Say(routertest.Direct("ann"), routertest.Guest, "one")
+		g.Until("it is answered", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("ann")), "echo: one") })
+	})
+}
+
 // A date out of range is answered like any other message.
 // source: Bot API, Message.date (Unix time in seconds)
 func TestFaultDateOutOfRange(t *testing.T) {

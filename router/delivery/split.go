@@ -12,18 +12,18 @@ import (
 // splitter cuts a delivery into the parts that its channel can send, once, when the first part is due.
 type splitter struct {
 	made  bool
-	parts []part
+	parts []deliveryPart
 }
 
-// part is one message of a delivery.
-type part struct {
+// deliveryPart is one message of a delivery.
+type deliveryPart struct {
 	channels.Part
 	files []sessions.File
 	text  string // what Part is made of; only of one with files
 }
 
 // next is the next part of a delivery; ok is false when there is none.
-func (s *splitter) next(d sessions.Delivery, l channels.Limits) (p part, last, ok bool) {
+func (s *splitter) next(d sessions.Delivery, l channels.Limits) (p deliveryPart, last, ok bool) {
 	if !s.made { // once: limits that change between two parts must not change where the text is cut
 		s.parts, s.made = splitDelivery(d, l), true
 	}
@@ -34,7 +34,7 @@ func (s *splitter) next(d sessions.Delivery, l channels.Limits) (p part, last, o
 }
 
 // outbound is a part of a delivery as it is sent.
-func (s *sender) outbound(d sessions.Delivery, p part) channels.Outbound {
+func (s *sender) outbound(d sessions.Delivery, p deliveryPart) channels.Outbound {
 	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain, Since: d.Created}
 	if d.Part == 0 {
 		out.ReplyTo = d.ReplyTo
@@ -47,7 +47,7 @@ func (s *sender) outbound(d sessions.Delivery, p part) channels.Outbound {
 
 // splitDelivery cuts a delivery into messages: its text, then its files. A text that is short enough goes with the first files; a file that
 // cannot be sent there is named in the text.
-func splitDelivery(d sessions.Delivery, l channels.Limits) (out []part) {
+func splitDelivery(d sessions.Delivery, l channels.Limits) (out []deliveryPart) {
 	text := d.Text
 	var files []sessions.File
 	for _, f := range d.Files {
@@ -65,7 +65,7 @@ func splitDelivery(d sessions.Delivery, l channels.Limits) (out []part) {
 		}
 	}
 	for _, p := range channels.Split(text, l) {
-		out = append(out, part{Part: p})
+		out = append(out, deliveryPart{Part: p})
 	}
 	return append(out, groups...)
 }
@@ -79,7 +79,7 @@ func captions(l channels.Limits) channels.Limits {
 }
 
 // dropMissingFiles gives a part without the files that are no longer in the outbox: its text names them.
-func (s *sender) dropMissingFiles(d sessions.Delivery, p part, l channels.Limits) part {
+func (s *sender) dropMissingFiles(d sessions.Delivery, p deliveryPart, l channels.Limits) deliveryPart {
 	text := p.text
 	var left []sessions.File
 	for _, f := range p.files {
@@ -118,7 +118,7 @@ func unsendable(f sessions.File, l channels.Limits) string {
 }
 
 // albums groups files into messages: neighbours that platforms show together, as many and as large as these limits allow.
-func albums(files []sessions.File, l channels.Limits) (out []part) {
+func albums(files []sessions.File, l channels.Limits) (out []deliveryPart) {
 	var size int64 // of the last group
 	for _, f := range files {
 		n := len(out)
@@ -128,7 +128,7 @@ func albums(files []sessions.File, l channels.Limits) (out []part) {
 			size += f.Size
 			continue
 		}
-		out = append(out, part{files: []sessions.File{f}})
+		out = append(out, deliveryPart{files: []sessions.File{f}})
 		size = f.Size
 	}
 	return out

@@ -53,6 +53,8 @@ func (b *Bus) Change(c sessions.Change, acc sessions.Accepted) {
 		switch op := op.(type) {
 		case sessions.DecidePairing:
 			b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: op.Channel})
+		case sessions.GrantOwner:
+			b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: op.Channel, Account: op.Account})
 		case sessions.RevokePairing:
 			b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: op.Channel, Account: op.Account})
 		case sessions.PutJob:

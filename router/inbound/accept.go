@@ -227,6 +227,11 @@ func (r *Receiver) arrives(ctx context.Context, set *settings.Snapshot, s sessio
 	if err := r.autoReset(ctx, set, s, in.Address, c); err != nil {
 		return sessions.Arrival{}, err
 	}
+	if c.Session != nil && s.Turns == 0 && s.Context == 0 && set.Owners.Is(in.Address.Channel, in.Sender) {
+		if h := set.Handover(in); h.To == s.Key && h.From != h.To { // what the sender said before they were an owner
+			c.Session.From = h.From
+		}
+	}
 	full, err := r.applyQueueLimit(ctx, set, s, in, c)
 	switch {
 	case err != nil:

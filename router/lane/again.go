@@ -13,9 +13,9 @@ var ErrRestartTry = errors.New("the turn begins again")
 // MaxRestarts bounds how often one turn begins again.
 const MaxRestarts = 8
 
-// try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. Executor.mu guards
+// turnTry is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. Executor.mu guards
 // all of it.
-type try struct {
+type turnTry struct {
 	open    bool
 	end     context.CancelCauseFunc // of the current try; nil between two
 	revised bool                    // the run was changed in the store since it was read
@@ -56,7 +56,7 @@ func (l *Executor) RestartTry(key sessions.Key, id sessions.RunID) {
 	}
 }
 
-func (t *try) stop() {
+func (t *turnTry) stop() {
 	if t.end != nil {
 		t.end(ErrRestartTry)
 	}

@@ -36,7 +36,7 @@ type lane struct {
 	needsRecheck bool                    // the store may have a run at work that no lane has
 	parts        bool                    // had a message that was forwarded or may be cut: a plain one may belong to it
 	wake         chan struct{}           // ends a Sleep
-	try          try                     // of the current run
+	try          turnTry                 // of the current run
 	deadline     time.Time               // when it continues without a slot; zero = never
 	who          string                  // the person who wants its next run, as far as known
 	share        *slotShare              // its place among the slots
@@ -239,7 +239,7 @@ func (l *Executor) leave(x *lane) {
 		l.beginLocked(by, lane{who: x.who})
 	}
 	x.abort(nil)
-	x.abort, x.busy, x.run, x.ended, x.try = nil, false, "", nil, try{}
+	x.abort, x.busy, x.run, x.ended, x.try = nil, false, "", nil, turnTry{}
 }
 
 // SetRunning says which run a session's lane is at, and who asked for it: the slot counts for that person from now on.
@@ -248,7 +248,7 @@ func (l *Executor) SetRunning(key sessions.Key, id sessions.RunID, who string) {
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
 		x.share.handTo(who)
-		x.last, x.try = id, try{open: true}
+		x.last, x.try = id, turnTry{open: true}
 		if x.run = id; x.abort != nil && x.ended[id] != nil {
 			x.abort(x.ended[id])
 		}

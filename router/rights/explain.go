@@ -69,13 +69,13 @@ func (r *Resolver) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, er
 		}
 	}
 	if q.Tool != "" && len(t.Tools) == 0 {
-		t.Tools = append(t.Tools, missing(q.Tool, layers, set.Tools.MCP.Servers))
+		t.Tools = append(t.Tools, missingToolVerdict(q.Tool, layers, set.Tools.MCP.Servers))
 	}
 	return t, nil
 }
 
-// missing is the verdict on a tool that no turn has: the rules of the MCP server that its name belongs to took it away, or there is none.
-func missing(name string, layers []policy.ToolRules, servers map[string]tools.MCPServer) ToolVerdict {
+// missingToolVerdict is the verdict on a tool that no turn has: the rules of the MCP server that its name belongs to took it away, or there is none.
+func missingToolVerdict(name string, layers []policy.ToolRules, servers map[string]tools.MCPServer) ToolVerdict {
 	x := verdictOn(name, layers, false, "")
 	none := policy.Verdict{Action: policy.Deny, Rule: "tools", Reason: "there is no such tool now"}
 	for server, conf := range servers {

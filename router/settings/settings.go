@@ -3,6 +3,7 @@ package settings
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -39,18 +40,27 @@ type Snapshot struct {
 	Model    string // provider/model used where no agent names one
 	Tools    tools.Config
 	Messages sessions.MessagesConfig
-	Models   agent.Models // budgets of the host
-	Owners   policy.Owners
+	Models   agent.Models  // budgets of the host
+	Owners   policy.Owners // of the configuration; after Prepare those of Granted as well
+	Unowned  bool          // the configuration names no owner and lets nobody in: the first person who is approved becomes the owner
+	Granted  policy.Owners // those that the store has, see Router.LoadOwners
 	Accounts map[AccountRef]Account
 	Delivery Delivery
 
 	Routes   route.Table
 	Moved    *MovedChats // nil = no chat has moved
 	Mentions map[sessions.AgentID][]*regexp.Regexp
+
+	configured policy.Owners // Owners before the first Prepare
+	prepared   bool
 }
 
 // Prepare derives what every event needs.
 func (s *Snapshot) Prepare() *Snapshot {
+	if !s.prepared {
+		s.configured, s.prepared = s.Owners, true
+	}
+	s.Owners = slices.Concat(s.configured, s.Granted)
 	ids, def := s.Agents.IDs()
 	s.Routes = route.Table{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.Moved.names}
 	s.Mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))

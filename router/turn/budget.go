@@ -34,7 +34,7 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 	default:
 		return w.failure(ctx, set, run, sessions.Failed, notice, e)
 	}
-	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(w.steps(ctx, run)...)}
+	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: sumUsage(w.steps(ctx, run)...)}
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: e.Error()}
 	d := w.reply(set, run, sessions.Notice, msg.ID, notice)
 	d.To = to

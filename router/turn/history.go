@@ -74,14 +74,14 @@ func (t *Transcripts) readMost() int { return 2*t.historyLimit() + 1000 }
 // summed up. covered says how many of the run's own steps need not be shown any more.
 func (t *Transcripts) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
 	j := judge(x, model)
-	msgs = named(upToInput(j.Shown(), run), run, t.settings().Session.Scope)
+	msgs = withShownNames(upToInput(j.Shown(), run), run, t.settings().Session.Scope)
 	if x.Sum.ID == "" || j.sum.state != partShown && len(steps) == 0 {
 		return msgs, 0, nil
 	}
 	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.Sum.Upto {
 		covered++
 	}
-	msgs = append(msgs, named(sessions.MergedMessages(run, steps[:covered]), run, t.settings().Session.Scope)...)
+	msgs = append(msgs, withShownNames(sessions.MergedMessages(run, steps[:covered]), run, t.settings().Session.Scope)...)
 	text, err := Prompt("summary", PromptFacts{Messages: x.Sum.Messages, Before: x.Sum.Text})
 	if err != nil {
 		return nil, 0, err

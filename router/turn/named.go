@@ -6,9 +6,9 @@ import (
 	"parley/sessions"
 )
 
-// named gives messages in which the sessions that they come from have the names that the tools of a run's session show and take (contract K1).
+// withShownNames gives messages in which the sessions that they come from have the names that the tools of a run's session show and take (contract K1).
 // msgs stays as it is.
-func named(msgs []sessions.Message, run sessions.Run, scope sessions.Scope) []sessions.Message {
+func withShownNames(msgs []sessions.Message, run sessions.Run, scope sessions.Scope) []sessions.Message {
 	own := msgs
 	for i, m := range msgs {
 		if m.Provenance == nil || m.Provenance.Source == "" {

@@ -110,7 +110,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 	caller := &tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(s.Key)} // the one copy that the turn's parts keep
 	t := &agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: w.fallbacks(entry, name), System: system,
-		History: history, Steps: named(steps, run, set.Session.Scope), Covered: covered,
+		History: history, Steps: withShownNames(steps, run, set.Session.Scope), Covered: covered,
 		Tools: tools.FitRequest(w.watched(toolset), model.Facts.MaxTools), Caller: *caller,
 		Place:    placeOf(run, steps),
 		Step:     run.Kind == sessions.ReplyRun || run.Kind == sessions.AnnounceRun,
@@ -137,7 +137,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)
 			may.Add(msgs...)
-			return named(msgs, caller.Run, set.Session.Scope), err
+			return withShownNames(msgs, caller.Run, set.Session.Scope), err
 		}
 	}
 	return t, nil

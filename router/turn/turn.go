@@ -106,7 +106,7 @@ func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run session
 	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
-		o.Usage = used(w.steps(ctx, run)...)
+		o.Usage = sumUsage(w.steps(ctx, run)...)
 	}
 	if !w.chain.CompleteExpired(ctx, set, run, o) {
 		return nil
@@ -178,7 +178,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	}
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: resultOf(out), Usage: out.Usage, Context: out.Context}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
-		o.Usage = used(append(w.steps(ctx, run), out.Final)...)
+		o.Usage = sumUsage(append(w.steps(ctx, run), out.Final)...)
 	}
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if out.Control == agent.Speak && !speaks && out.Text != "" {
@@ -217,7 +217,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 		msg.SetRefused(by)
 	}
 	steps := w.steps(ctx, run)
-	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
+	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: sumUsage(steps...)}
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, msg.ID, notice+w.providerWords(run, steps, err))}
 	}
@@ -237,8 +237,8 @@ func (w *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message
 	return steps
 }
 
-// used sums up the tokens of model calls.
-func used(steps ...sessions.Message) (sum sessions.Usage) {
+// sumUsage sums up the tokens of model calls.
+func sumUsage(steps ...sessions.Message) (sum sessions.Usage) {
 	counted := make(map[string]bool)
 	for _, m := range steps {
 		if m.Usage != nil && !counted[m.ID] {

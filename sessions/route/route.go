@@ -50,7 +50,7 @@ func (r Table) Key(in channels.Inbound) (sessions.Key, sessions.AgentID, string)
 	if in.Address.Type == channels.Direct {
 		return r.directParts(in, agent).Key(), agent, by
 	}
-	chat, thread := place(in)
+	chat, thread := chatPlace(in)
 	p := sessions.Parts{Form: sessions.FormGroup, Agent: agent, Channel: in.Address.Channel, Account: in.Address.Account, ID: string(chat), Thread: thread}
 	if in.Address.Type == channels.Room {
 		p.Form = sessions.FormRoom
@@ -58,9 +58,9 @@ func (r Table) Key(in channels.Inbound) (sessions.Key, sessions.AgentID, string)
 	return p.Key(), agent, by
 }
 
-// place gives the chat and the thread in it. Where a platform gives threads a chat id of their own, the key shows the parent and
+// chatPlace gives the chat and the thread in it. Where a platform gives threads a chat id of their own, the key shows the parent and
 // the thread all the same (contract K3).
-func place(in channels.Inbound) (channels.ChatID, channels.ThreadID) {
+func chatPlace(in channels.Inbound) (channels.ChatID, channels.ThreadID) {
 	a := in.Address
 	if in.Parent != "" && in.Parent != a.Chat && a.Thread == "" {
 		return in.Parent, channels.ThreadID(a.Chat)
@@ -264,7 +264,7 @@ func peerTier(p sessions.Peer, in channels.Inbound) string {
 	}
 	self, parent := peerID(in), ""
 	if p.Kind != channels.Direct {
-		chat, thread := place(in)
+		chat, thread := chatPlace(in)
 		self = string(chat)
 		if thread != "" {
 			parent = string(chat)

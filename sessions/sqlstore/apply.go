@@ -171,6 +171,13 @@ func (q *queuedRun) encode(target *sessions.Target) (err error) {
 func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err error) {
 	var at session.Row
 	if c.target != nil {
+		if c.target.From != "" {
+			moved, err := s.moves.handOver(t, sessions.Handover{From: c.target.From, To: c.target.Key})
+			if err != nil {
+				return acc, err
+			}
+			acc.Adopted = moved == sessions.MovedNow
+		}
 		if at, err = s.resolveSession(t, c); err != nil {
 			return acc, err
 		}
@@ -301,10 +308,13 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.jobs.Drop(t, op.ID)
 	case sessions.DecidePairing:
 		t.Label(true, "pairing")
-		return s.people.endPairing(t, op)
+		return s.decide(t, acc, op.Handover, func() (bool, error) { return s.people.endPairing(t, op) })
+	case sessions.GrantOwner:
+		t.Label(true, "grant")
+		return s.decide(t, acc, op.Handover, func() (bool, error) { return true, s.people.grant(t, op) })
 	case sessions.RevokePairing:
 		t.Label(true, "unpair")
-		return s.people.unpair(t, op)
+		return s.decide(t, acc, sessions.Handover{}, func() (bool, error) { return false, s.people.unpair(t, op) })
 	case sessions.ArchiveSession:
 		t.Label(true, "archive")
 		return s.sessions.ArchiveOrDelete(t, acc.Session.Key, false)
@@ -313,6 +323,15 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.sessions.ArchiveOrDelete(t, acc.Session.Key, true)
 	}
 	return fmt.Errorf("%w: an operation of type %T", sessions.ErrInvalid, op)
+}
+
+// decide decides about a person, and hands the conversation over to the session of one who became an owner.
+func (s *changes) decide(t *tx, acc *sessions.Accepted, h sessions.Handover, do func() (owner bool, err error)) (err error) {
+	acc.Decided = &sessions.Decided{}
+	if acc.Decided.Owner, err = do(); err == nil && acc.Decided.Owner {
+		acc.Decided.Moved, err = s.moves.handOver(t, h)
+	}
+	return err
 }
 
 // post posts a delivery of a change.

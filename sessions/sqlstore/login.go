@@ -217,7 +217,7 @@ func (s *moves) moveCursor(t *tx, x relocation) error {
 func (s *moves) movePeople(t *tx, x relocation) error {
 	was, now := []any{string(x.from.Channel), string(x.from.Account)}, string(x.to.Account)
 	for _, q := range []string{
-		"INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, person, name, at FROM paired WHERE channel = ? AND account = ? ON CONFLICT (channel, account, person) DO NOTHING",
+		"INSERT INTO paired (channel, account, person, name, at, owner) SELECT channel, ?, person, name, at, owner FROM paired WHERE channel = ? AND account = ? ON CONFLICT (channel, account, person) DO NOTHING",
 		// Of two requests of one person the rejection stays, else the newer one.
 		`DELETE FROM pairings WHERE account = ? AND hash <> '' AND EXISTS (SELECT 1 FROM pairings AS other WHERE other.channel = pairings.channel AND other.person = pairings.person
 			AND other.channel = ? AND other.account = ? AND other.hash = '')`,

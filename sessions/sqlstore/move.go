@@ -13,14 +13,16 @@ import (
 	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // moves keeps what chats, people and accounts were before, and hands over what they had.
 type moves struct {
 	repository
 
-	sessions *session.Rows
-	jobs     *job.Rows
+	sessions    *session.Rows
+	jobs        *job.Rows
+	transcripts *transcript.Rows
 }
 
 // Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
@@ -170,7 +172,7 @@ func (s *moves) movePerson(t *tx, x relocation) error {
 	at := []any{string(x.from.Channel), string(x.from.Account)}
 	by := func(id string) []any { return append(slices.Clone(at), id) }
 	const person = "channel = ? AND account = ? AND person = ?"
-	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, ?, name, at FROM paired WHERE "+person+" ON CONFLICT (channel, account, person) DO NOTHING",
+	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at, owner) SELECT channel, ?, ?, name, at, owner FROM paired WHERE "+person+" ON CONFLICT (channel, account, person) DO NOTHING",
 		append([]any{string(x.to.Account), x.now}, by(x.was)...)...); err != nil {
 		return err
 	}

@@ -85,28 +85,66 @@ func (s *people) Pairings(ctx context.Context, now time.Time) ([]sessions.Pairin
 	return engine.ReadList(ctx, s.db, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) (sessions.Pairing, error) { return scanPairing(r), nil })
 }
 
-// endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
-func (s *people) endPairing(t *tx, a sessions.DecidePairing) error {
+// endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while. owner reports whether the person is an
+// owner now.
+func (s *people) endPairing(t *tx, a sessions.DecidePairing) (owner bool, err error) {
 	var p sessions.Pairing
 	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, engine.Ms(a.Time)}, func(r engine.Row) error {
 		p = scanPairing(r)
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !found {
-		return &engine.UserError{Words: fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), Is: sessions.ErrNotFound}
+		return false, &engine.UserError{Words: fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), Is: sessions.ErrNotFound}
 	}
 	if !a.Approve {
 		_, err := t.Exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", engine.Ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
-		return err
+		return false, err
 	}
-	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
-		string(p.Channel), string(p.Account), string(p.User), p.Name, engine.Ms(a.Time)); err != nil {
-		return err
+	owner = a.Owner == sessions.AnyOwner
+	if a.Owner == sessions.FirstOwner {
+		others, err := t.Exists(everAdmittedQuery)
+		if err != nil {
+			return false, err
+		}
+		owner = !others
+	}
+	if err := noteAdmitted(t); err != nil {
+		return false, err
+	}
+	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at, owner) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO UPDATE SET owner = CASE WHEN paired.owner = 1 THEN 1 ELSE excluded.owner END",
+		string(p.Channel), string(p.Account), string(p.User), p.Name, engine.Ms(a.Time), owner); err != nil {
+		return false, err
 	}
 	_, err = t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
+	return owner, err
+}
+
+// everAdmitted is the row of meta that says that the store has let somebody in, also when that was taken back since.
+const (
+	everAdmitted      = "admitted"
+	everAdmittedQuery = "SELECT 1 FROM paired UNION ALL SELECT 1 FROM meta WHERE name = '" + everAdmitted + "'"
+)
+
+// EverAdmitted reports whether anybody was let in, also when that was taken back since.
+func (s *people) EverAdmitted(ctx context.Context) (bool, error) {
+	n, err := engine.ReadNumber(ctx, s.db, everAdmittedQuery)
+	return n != 0, err
+}
+
+func noteAdmitted(t *tx) error {
+	_, err := t.Exec("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO NOTHING", everAdmitted)
+	return err
+}
+
+// grant makes an owner of a person who was let in.
+func (s *people) grant(t *tx, g sessions.GrantOwner) error {
+	n, err := t.Exec("UPDATE paired SET owner = 1 WHERE channel = ? AND account = ? AND person = ?", string(g.Channel), string(g.Account), string(g.User))
+	if err == nil && n == 0 {
+		err = &engine.UserError{Words: fmt.Sprintf("%s:%s was not let in by a code on account %s (parley pairing list shows who was)", g.Channel, g.User, g.Account), Is: sessions.ErrNotFound}
+	}
 	return err
 }
 
@@ -121,6 +159,9 @@ func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 		}
 		found += n
 	}
+	if err := noteAdmitted(t); err != nil { // also where an older parley has let them in
+		return err
+	}
 	if found == 0 {
 		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
 	}
@@ -129,8 +170,8 @@ func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 
 // Admitted gives everybody who was let in, who came first first.
 func (s *people) Admitted(ctx context.Context) ([]sessions.Admitted, error) {
-	return engine.ReadList(ctx, s.db, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) (sessions.Admitted, error) {
-		return sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)}, nil
+	return engine.ReadList(ctx, s.db, "SELECT channel, account, person, name, at, owner FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) (sessions.Admitted, error) {
+		return sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4), Owner: r.Bool(5)}, nil
 	})
 }
 

@@ -162,7 +162,7 @@ func (s *Store) join() {
 	s.lessonStore = lesson.New(db)
 	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
 	s.inbox = inbox{repository: r, seen: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
-	s.moves = moves{repository: r, sessions: rows, jobs: jobs}
+	s.moves = moves{repository: r, sessions: rows, jobs: jobs, transcripts: s.transcripts}
 	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox, lines: lines}
 	s.people = people{repository: r, numbers: db.Sequence("SELECT max(num) FROM pairings"), inbox: &s.inbox, deliveries: &s.deliveries}
 	s.runs = runs{repository: r, numbers: db.Sequence("SELECT max(seq) FROM runs"), transcripts: s.transcripts, sessions: rows, lines: lines, files: files, moves: &s.moves, deliveries: &s.deliveries}

@@ -56,7 +56,7 @@ func (s *server) spawn(context.Context) (*dialed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the command cannot be run: %w", err)
 	}
-	last := &words{read: make(chan struct{})}
+	last := &stderrTail{read: make(chan struct{})}
 	go func() {
 		defer close(last.read)
 		s.follow(p.stderr, last)

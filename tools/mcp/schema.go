@@ -62,15 +62,15 @@ func schemaOf(v any) (json.RawMessage, renames, error) {
 	properties, _ := top["properties"].(map[string]any)
 	names := renamed(properties)
 	for _, bounds := range boundsOfSchemas {
-		if b, err = written(top, names, bounds); err == nil {
+		if b, err = modelSchema(top, names, bounds); err == nil {
 			break
 		}
 	}
 	return b, names, err
 }
 
-// written gives a schema in the form that all models take, and checks it.
-func written(top map[string]any, names renames, bounds schemaBounds) (json.RawMessage, error) {
+// modelSchema gives a schema in the form that all models take, and checks it.
+func modelSchema(top map[string]any, names renames, bounds schemaBounds) (json.RawMessage, error) {
 	w := newWriter(top, names, bounds)
 	b, err := encodeJSON(w.top())
 	switch {

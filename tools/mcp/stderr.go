@@ -15,28 +15,28 @@ const (
 	logBurst = 100
 )
 
-// words are what a server wrote last to its standard error.
-type words struct {
+// stderrTail are what a server wrote last to its standard error.
+type stderrTail struct {
 	read chan struct{} // closed when there is no more
 
 	mu   sync.Mutex
 	last string
 }
 
-func (w *words) text() string {
+func (w *stderrTail) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return cut(w.last, 200)
 }
 
-func (w *words) set(text string) {
+func (w *stderrTail) set(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = text
 }
 
 // follow puts the server's standard error into the log until it ends.
-func (s *server) follow(r io.Reader, last *words) {
+func (s *server) follow(r io.Reader, last *stderrTail) {
 	in := bufio.NewReaderSize(r, 16<<10)
 	limit := bucket{rate: logRate, burst: logBurst}
 	dropped, inside := 0, false // inside the rest of a line that was too long

@@ -27,7 +27,7 @@ type Call struct {
 	Messages []Message // without system messages; a tool result is a message of role tool
 	Tools    []string  // names
 
-	memory *memory
+	memory *issuedIDs
 }
 
 // Message is one message in the terms of no protocol.

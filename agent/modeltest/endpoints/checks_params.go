@@ -20,8 +20,8 @@ func (c *Call) value(path string) (any, bool) {
 	return at, true
 }
 
-// without refuses a request that has a parameter.
-func without(path string, no *Refusal) Check {
+// refuseParam refuses a request that has a parameter.
+func refuseParam(path string, no *Refusal) Check {
 	return func(c *Call) *Refusal {
 		if _, there := c.value(path); there {
 			return no
@@ -33,7 +33,7 @@ func without(path string, no *Refusal) Check {
 // eachRefused refuses parameters one at a time, in their order.
 func eachRefused(names ...string) (out []Check) {
 	for _, name := range names {
-		out = append(out, without(name, vllm(400, "%s: extra fields not permitted", name)))
+		out = append(out, refuseParam(name, vllm(400, "%s: extra fields not permitted", name)))
 	}
 	return out
 }
@@ -128,8 +128,8 @@ func query(name, want string, no *Refusal) Check {
 	}
 }
 
-// when applies a check to requests that fit.
-func when(fits func(*Call) bool, check Check) Check {
+// onlyWhen applies a check to requests that fit.
+func onlyWhen(fits func(*Call) bool, check Check) Check {
 	return func(c *Call) *Refusal {
 		if fits(c) {
 			return check(c)
@@ -149,8 +149,8 @@ func has(path string) func(*Call) bool {
 // refusing always refuses.
 func refusing(no *Refusal) Check { return func(*Call) *Refusal { return no } }
 
-// said refuses a request in which a person says something, anywhere.
-func said(word string, no *Refusal) Check {
+// refuseText refuses a request in which a person says something, anywhere.
+func refuseText(word string, no *Refusal) Check {
 	return func(c *Call) *Refusal {
 		for _, m := range c.Messages {
 			if m.Role == "user" && strings.Contains(m.Text, word) {

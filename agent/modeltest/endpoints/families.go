@@ -25,7 +25,7 @@ func families() []family {
 		{"Ollama found on this machine", ollamaFacts},
 		{"Fields and histories refused in words of their own", refusedFields},
 		{"Parameters named beside words for other parts", namedFields},
-		{"Wanted, or wanted in another form", wanted},
+		{"Wanted, or wanted in another form", demandRows},
 		{"Odd answers, and failures inside of them", oddAnswers},
 		{"Causes and marks in other places", causes},
 		{"Parsers of local servers", localServers},

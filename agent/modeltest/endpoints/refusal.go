@@ -110,8 +110,8 @@ func (no *Refusal) with(name, value string) *Refusal {
 	return &out
 }
 
-// once fails the first request that fits; nil = any.
-func once(fits func(*Call) bool, r *Refusal) Failure { return upTo(1, fits, r) }
+// failOnce fails the first request that fits; nil = any.
+func failOnce(fits func(*Call) bool, r *Refusal) Failure { return upTo(1, fits, r) }
 
 // upTo fails so many requests that fit.
 func upTo(n int, fits func(*Call) bool, r *Refusal) Failure {

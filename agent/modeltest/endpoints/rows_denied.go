@@ -26,7 +26,7 @@ func whole(c *Call) *Refusal {
 
 // failsOnce is a row of an endpoint that fails once, and names a part of the request.
 func failsOnce(id, vendor, source, does string, no *Refusal) Row {
-	return Row{ID: id, Vendor: vendor, Source: source, Does: does, Fails: []Failure{once(asked("hello"), no)}, Checks: []Check{whole}}
+	return Row{ID: id, Vendor: vendor, Source: source, Does: does, Fails: []Failure{failOnce(asked("hello"), no)}, Checks: []Check{whole}}
 }
 
 // idsLike wants call ids of a form: of calls and of their results.

@@ -4,22 +4,22 @@ var effortRefused = []Row{
 	{
 		ID: "ollama-cannot-think", Faults: []string{"H3"}, Vendor: "Ollama", Source: "Gitlawb/openclaude#1371", Model: "llama3.1:8b", Thinking: "low", Kind: KindLearned,
 		Does:   "refuses an effort for a model that cannot think",
-		Checks: []Check{without("reasoning_effort", ollama(400, `"llama3.1:8b" does not support thinking`))}, Want: learns,
+		Checks: []Check{refuseParam("reasoning_effort", ollama(400, `"llama3.1:8b" does not support thinking`))}, Want: learns,
 	},
 	{
 		ID: "ollama-think-value", Faults: []string{"H3"}, Vendor: "Ollama", Source: "ollama/ollama#12561", Model: "deepseek-r1:8b", Thinking: "low",
 		Does:   "refuses a level for a model that knows only on and off",
-		Checks: []Check{without("reasoning_effort", ollama(400, `think value "low" is not supported for this model`))}, Want: staged,
+		Checks: []Check{refuseParam("reasoning_effort", ollama(400, `think value "low" is not supported for this model`))}, Want: staged,
 	},
 	{
 		ID: "xai-reasoning-effort", Faults: []string{"H3"}, Vendor: "xAI", Source: "NousResearch/hermes-agent#23088", Model: "grok-4-latest", Thinking: "high",
 		Does:   "calls the parameter by another name in its refusal",
-		Checks: []Check{without("reasoning_effort", grok(400, "Client specified an invalid argument", "Model grok-4-latest does not support parameter reasoningEffort."))}, Want: learns,
+		Checks: []Check{refuseParam("reasoning_effort", grok(400, "Client specified an invalid argument", "Model grok-4-latest does not support parameter reasoningEffort."))}, Want: learns,
 	},
 	{
 		ID: "openrouter-effort-in-raw", Faults: []string{"H3", "M3"}, Vendor: "OpenRouter", Source: "zed-industries/zed#64424", Thinking: "medium",
 		Does:   "has the cause only in metadata.raw",
-		Checks: []Check{without("reasoning_effort", router(400, "Groq", `{"error":{"message":"reasoning_effort is not supported with this model","type":"invalid_request_error"}}`))}, Want: learns,
+		Checks: []Check{refuseParam("reasoning_effort", router(400, "Groq", `{"error":{"message":"reasoning_effort is not supported with this model","type":"invalid_request_error"}}`))}, Want: learns,
 	},
 	{
 		ID: "groq-effort-values", Faults: []string{"H3"}, Vendor: "Groq", Source: "BerriAI/litellm#16265", Model: "qwen/qwen3-32b", Thinking: "high",
@@ -52,7 +52,7 @@ var effortRefused = []Row{
 	{
 		ID: "responses-effort-unsupported", Faults: []string{"H3"}, API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/reasoning", Model: "gpt-4.1", Thinking: "low",
 		Does:   "refuses reasoning for a model that does not reason",
-		Checks: []Check{without("reasoning.effort", invalid("reasoning.effort", "unsupported_parameter", "Unsupported parameter: 'reasoning.effort' is not supported with this model."))}, Want: learns,
+		Checks: []Check{refuseParam("reasoning.effort", invalid("reasoning.effort", "unsupported_parameter", "Unsupported parameter: 'reasoning.effort' is not supported with this model."))}, Want: learns,
 	},
 	{
 		ID: "deepseek-effort-two-values", Faults: []string{"H3"}, Vendor: "DeepSeek", Source: "https://api-docs.deepseek.com/guides/thinking_mode", Thinking: "low",
@@ -71,35 +71,35 @@ var effortRefused = []Row{
 	{
 		ID: "gemini-thinking-level", Faults: []string{"H3"}, Vendor: "Google", Source: "https://ai.google.dev/gemini-api/docs/openai", Path: "/v1beta/openai", Model: "gemini-2.0-flash", Thinking: "low",
 		Does:   "refuses an effort in a list of one error, in words about a budget",
-		Checks: []Check{without("reasoning_effort", google(400, "INVALID_ARGUMENT", "Unable to submit request because thinking is not supported by this model. Remove the thinking_config from your request."))}, Want: learns,
+		Checks: []Check{refuseParam("reasoning_effort", google(400, "INVALID_ARGUMENT", "Unable to submit request because thinking is not supported by this model. Remove the thinking_config from your request."))}, Want: learns,
 	},
 	{
 		ID: "cerebras-effort-extra", Faults: []string{"H3"}, Vendor: "Cerebras", Source: "https://inference-docs.cerebras.ai/capabilities/reasoning", Model: "llama-3.3-70b", Thinking: "medium",
 		Does:   "answers 422 with its own flat shape",
-		Checks: []Check{without("reasoning_effort", raw(422, `{"message":"reasoning_effort is not supported for this model","type":"invalid_request_error","param":"reasoning_effort","code":"wrong_api_format"}`))}, Want: learns,
+		Checks: []Check{refuseParam("reasoning_effort", raw(422, `{"message":"reasoning_effort is not supported for this model","type":"invalid_request_error","param":"reasoning_effort","code":"wrong_api_format"}`))}, Want: learns,
 	},
 	{
 		ID: "anthropic-adaptive-refused", Faults: []string{"H3"}, API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking", Model: "claude-sonnet-4-5", Thinking: "low",
 		Does: "takes a budget of thinking and no adaptive thinking", Kind: KindThinking,
-		Checks: []Check{when(thinksAdaptively, refusing(claude(400, "invalid_request_error", "adaptive thinking is not supported on this model"))), without("output_config", claude(400, "invalid_request_error", "output_config: Extra inputs are not permitted"))},
+		Checks: []Check{onlyWhen(thinksAdaptively, refusing(claude(400, "invalid_request_error", "adaptive thinking is not supported on this model"))), refuseParam("output_config", claude(400, "invalid_request_error", "output_config: Extra inputs are not permitted"))},
 		Want:   Expectation{Refused: 1, Image: ImageText},
 	},
 	{
 		ID: "anthropic-cannot-think", Faults: []string{"H3"}, API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking", Model: "claude-3-5-haiku-latest", Thinking: "high",
 		Does:   "refuses thinking in any form",
-		Checks: []Check{without("output_config", claude(400, "invalid_request_error", "output_config: Extra inputs are not permitted")), without("thinking", claude(400, "invalid_request_error", "'claude-3-5-haiku-latest' does not support thinking"))},
+		Checks: []Check{refuseParam("output_config", claude(400, "invalid_request_error", "output_config: Extra inputs are not permitted")), refuseParam("thinking", claude(400, "invalid_request_error", "'claude-3-5-haiku-latest' does not support thinking"))},
 		Want:   Expectation{Refused: 2},
 	},
 	{
 		ID: "anthropic-budget-refused", Faults: []string{"H3"}, API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking", Model: "claude-opus-5", Thinking: "low",
 		Does:   "takes adaptive thinking and no budget",
-		Checks: []Check{without("thinking.budget_tokens", claude(400, "invalid_request_error", `"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`))},
+		Checks: []Check{refuseParam("thinking.budget_tokens", claude(400, "invalid_request_error", `"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`))},
 		Want:   Expectation{Image: ImageText, Interrupt: true},
 	},
 	{
 		ID: "anthropic-thinking-off-refused", API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking", Model: "claude-mythos-preview", Thinking: "off",
 		Does:   "thinks always, and refuses to have it turned off",
-		Checks: []Check{when(has("thinking"), refusing(claude(400, "invalid_request_error", `"thinking.type.disabled" is not supported for this model.`)))},
+		Checks: []Check{onlyWhen(has("thinking"), refusing(claude(400, "invalid_request_error", `"thinking.type.disabled" is not supported for this model.`)))},
 		Want:   learns,
 	},
 }

@@ -40,7 +40,7 @@ func failedAtTheEnd(_ *Call, pieces []Piece) []Piece {
 	for i, p := range pieces {
 		if p.Kind == "response.completed" {
 			response, _ := p.Data["response"].(obj)
-			pieces[i] = responseEvent("response.failed", obj{"response": with(with(response, "status", "failed"), "error", obj{"code": "server_error", "message": "The server had an error while processing your request."})})
+			pieces[i] = responseEvent("response.failed", obj{"response": withKey(withKey(response, "status", "failed"), "error", obj{"code": "server_error", "message": "The server had an error while processing your request."})})
 		}
 	}
 	return pieces

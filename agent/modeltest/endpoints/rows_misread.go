@@ -56,7 +56,7 @@ func toolAt(tool string, no func(i int) *Refusal) Check {
 
 // odd refuses the last tool of oddTools in words that do not name it. Its turns cost at most so many refused requests.
 func odd(id string, api API, vendor, source, does string, refused int, no *Refusal) Row {
-	return Row{ID: id, API: api, Vendor: vendor, Source: source, Does: does, Tools: oddTools, Checks: withTools(named("odd", no)), Want: Expectation{Refused: refused}}
+	return Row{ID: id, API: api, Vendor: vendor, Source: source, Does: does, Tools: oddTools, Checks: withTools(refuseToolName("odd", no)), Want: Expectation{Refused: refused}}
 }
 
 // misread are endpoints whose refusals have a word for a part of a request that they are not about.
@@ -88,18 +88,18 @@ var misread = []Row{
 	odd("tools-that-go-cannot-read", Chat, "Ollama", "ollama/ollama#10328", "cannot read the type of one tool's property", 4, ollama(400, "json: cannot unmarshal array into Go struct field ToolFunction.tools.function.parameters.properties.type of type string")),
 	odd("tool-names-unique", Messages, "Anthropic", "microsoft/vscode#316983", "says that the names of tools must be unique", 4, claude(400, "invalid_request_error", "tools: Tool names must be unique.")),
 	odd("tool-definition-in-chinese", Chat, "Zhipu", "https://docs.bigmodel.cn/cn/faq/api-code", "refuses a definition of a tool in Chinese", 4, raw(400, `{"error":{"code":"1214","message":"工具参数定义不合法"}}`)),
-	{ID: "invalid-argument-of-one-tool", Vendor: "Google", Source: "tanaikech/ToolsForMCPServer#13", Does: "refuses one tool without a word about tools", Checks: withTools(named("cron", google(400, "INVALID_ARGUMENT", "Request contains an invalid argument."))), Want: Expectation{Refused: Any, Again: Any}},
+	{ID: "invalid-argument-of-one-tool", Vendor: "Google", Source: "tanaikech/ToolsForMCPServer#13", Does: "refuses one tool without a word about tools", Checks: withTools(refuseToolName("cron", google(400, "INVALID_ARGUMENT", "Request contains an invalid argument."))), Want: Expectation{Refused: Any, Again: Any}},
 	{ID: "name-of-a-tool-by-its-place", API: Messages, Vendor: "Anthropic", Source: "anthropics/claude-code#1423", Does: "refuses the name of one tool, by its place", Tools: oddTools,
 		Checks: withTools(toolAt("odd_odd", func(i int) *Refusal {
 			return claude(400, "invalid_request_error", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'", i)
 		})), Want: Expectation{Refused: 1, Log: `odd_odd`, Sends: []string{`"cache_control"`}}},
 
 	{ID: "engine-unavailable", Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/error-codes", Thinking: "high", Does: "answers 400 once while what thinks is not there",
-		Checks: []Check{wants("reasoning_effort", invalid(nil, nil, "a turn without thinking"))}, Fails: []Failure{once(nil, invalid(nil, nil, "reasoning engine unavailable, try again"))}},
+		Checks: []Check{wants("reasoning_effort", invalid(nil, nil, "a turn without thinking"))}, Fails: []Failure{failOnce(nil, invalid(nil, nil, "reasoning engine unavailable, try again"))}},
 	{ID: "tool-server-not-reachable", Vendor: "vLLM", Source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html", Does: "answers 400 once while its tool server is not there",
-		Checks: withTools(nothing), Fails: []Failure{once(nil, vllm(400, "tool server not reachable, tools not available"))}},
+		Checks: withTools(nothing), Fails: []Failure{failOnce(nil, vllm(400, "tool server not reachable, tools not available"))}},
 	{ID: "stream-that-a-gateway-cannot-read", Vendor: "a gateway", Source: "agentscope-ai/QwenPaw#3560", Does: "answers 400 once when the stream behind it broke off",
-		Checks: []Check{wants("stream", invalid(nil, nil, "a turn without a stream"))}, Fails: []Failure{once(nil, invalid(nil, nil, "Failed to parse stream: unexpected end of JSON in upstream stream"))}},
+		Checks: []Check{wants("stream", invalid(nil, nil, "a turn without a stream"))}, Fails: []Failure{failOnce(nil, invalid(nil, nil, "Failed to parse stream: unexpected end of JSON in upstream stream"))}},
 }
 
 // nothing refuses nothing.

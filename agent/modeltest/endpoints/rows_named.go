@@ -4,7 +4,7 @@ import "strings"
 
 // noStreamOptions is a row whose server does not know stream_options.
 func noStreamOptions(id, vendor, source, does string, no *Refusal) Row {
-	return Row{ID: id, Vendor: vendor, Source: source, Does: does, Checks: []Check{without("stream_options", no), streams}, Want: Expectation{Refused: 1, Sends: []string{`"stream":true`}}}
+	return Row{ID: id, Vendor: vendor, Source: source, Does: does, Checks: []Check{refuseParam("stream_options", no), streams}, Want: Expectation{Refused: 1, Sends: []string{`"stream":true`}}}
 }
 
 // streams refuses a whole answer: streaming was not what was refused.

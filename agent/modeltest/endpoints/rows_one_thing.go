@@ -37,7 +37,7 @@ var oneThing = []Row{
 		})}, Want: Expectation{Refused: 1, Sends: []string{`"encrypted_content":"`}}},
 	{ID: "template-fails-with-calls", Vendor: "LocalAI", Source: "mudler/LocalAI#10256", Does: "answers 500 to every request with calls in its history", Lax: true,
 		Checks: []Check{callsOf(llama(500, "server_error", "TypeError: Can only get item pairs from a mapping."))}, Want: Expectation{Refused: 8, Again: 3}},
-	{ID: "harmony-header-once", Vendor: "vLLM", Source: "vllm-project/vllm#22519", Model: "gpt-oss-120b", Does: "answers 400 once to a call that the model wrote wrongly", Fails: []Failure{once(hello, vllm(400, `unexpected tokens remaining in message header: Some("to=functions.x")`))}},
+	{ID: "harmony-header-once", Vendor: "vLLM", Source: "vllm-project/vllm#22519", Model: "gpt-oss-120b", Does: "answers 400 once to a call that the model wrote wrongly", Fails: []Failure{failOnce(hello, vllm(400, `unexpected tokens remaining in message header: Some("to=functions.x")`))}},
 	{ID: "messages-one-call-only", API: Messages, Vendor: "a gateway", Source: "https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use", Does: "refuses tools unless parallel calls are off",
 		Checks: []Check{func(c *Call) *Refusal {
 			choice, _ := c.Body["tool_choice"].(obj)

@@ -136,7 +136,7 @@ func doneTooEarly(pieces []Piece) (out []Piece) {
 	early := []Piece{responseEvent("response.output_text.done", obj{"item_id": item["id"], "output_index": 0, "content_index": 0, "text": said}), responseEvent("response.output_item.done", obj{"output_index": 0, "item": item})}
 	for i, p := range pieces {
 		if response, ok := p.Data["response"].(obj); ok && p.Kind == "response.completed" {
-			p.Data["response"] = with(response, "output", list{})
+			p.Data["response"] = withKey(response, "output", list{})
 		}
 		if !strings.HasSuffix(p.Kind, ".done") {
 			out = append(out, p)
@@ -153,8 +153,8 @@ func responseEvent(kind string, data obj) Piece {
 	return Piece{Kind: kind, Event: kind, Data: data}
 }
 
-// with gives an object with another value of a key.
-func with(o obj, key string, value any) obj {
+// withKey gives an object with another value of a key.
+func withKey(o obj, key string, value any) obj {
 	out := obj{}
 	for k, v := range o {
 		out[k] = v
@@ -174,7 +174,7 @@ func withoutTail(pieces []Piece) (out []Piece) {
 	for i, p := range pieces {
 		if i != last && p.Kind != "response.output_text.done" && p.Kind != "response.content_part.done" {
 			if response, ok := p.Data["response"].(obj); ok && p.Kind == "response.completed" {
-				p.Data["response"] = with(response, "output", list{})
+				p.Data["response"] = withKey(response, "output", list{})
 			}
 			out = append(out, p)
 		}
@@ -189,7 +189,7 @@ func changingIDs(c *Call, p *Piece) {
 		p.Data["item_id"] = id
 	}
 	if item, ok := p.Data["item"].(obj); ok {
-		p.Data["item"] = with(item, "id", id)
+		p.Data["item"] = withKey(item, "id", id)
 	}
 }
 
@@ -236,7 +236,7 @@ func lateWords(pieces []Piece) []Piece {
 func endTurn(pieces []Piece) (out []Piece) {
 	for _, p := range pieces {
 		if delta, ok := p.Data["delta"].(obj); ok && p.Kind == "message_delta" {
-			p.Data["delta"] = with(delta, "stop_reason", "end_turn")
+			p.Data["delta"] = withKey(delta, "stop_reason", "end_turn")
 		}
 		if index, ok := p.Data["index"].(int); ok {
 			p.Data["index"] = index + 1
@@ -324,7 +324,7 @@ var order = []Row{
 	})},
 	{ID: "messages-text-in-the-start", API: Messages, Vendor: "LiteLLM", Source: "earendil-works/pi#7283", Does: "puts the first piece of a text into the beginning of its block", Wire: messagesLast(startedWithText)},
 	{ID: "messages-end-turn-with-calls", API: Messages, Vendor: "LiteLLM", Source: "BerriAI/litellm#34692", Does: "begins with an empty text, and says end_turn with a call", Wire: messagesLast(endTurn)},
-	{ID: "messages-tool-use-of-nothing", API: Messages, Vendor: "Anthropic", Source: "earendil-works/pi#9681", Does: "stops once for a call that is not there", Fails: []Failure{once(hello, &Refusal{Status: 200, Type: "text/event-stream", Body: toolUseOfNothing})}},
+	{ID: "messages-tool-use-of-nothing", API: Messages, Vendor: "Anthropic", Source: "earendil-works/pi#9681", Does: "stops once for a call that is not there", Fails: []Failure{failOnce(hello, &Refusal{Status: 200, Type: "text/event-stream", Body: toolUseOfNothing})}},
 	{ID: "messages-words-in-a-call", API: Messages, Vendor: "SGLang", Source: "sgl-project/sglang#26795", Does: "sends a piece of text in the block of a call", Wire: messagesLast(wordsInTheCall)},
 	{ID: "messages-words-behind-their-block", API: Messages, Vendor: "a gateway", Source: "router-for-me/CLIProxyAPI#4037", Does: "sends a piece of text behind the end of its block", Wire: messagesLast(lateWords)},
 	{ID: "messages-no-block-starts", API: Messages, Vendor: "LiteLLM", Source: "BerriAI/litellm#13373", Does: "sends pieces of texts whose blocks never began", Wire: messagesLast(func(pieces []Piece) []Piece {
@@ -351,8 +351,8 @@ func bareHarmony(c *Call) Say {
 // hosts are endpoints with something in front of the model that answers in its own way.
 var hosts = []Row{
 	{ID: "answer-at-another-address", Vendor: "Modal", Source: "https://modal.com/docs/guide/webhook-timeouts", Does: "redirects with 303 to where the answer will be when it takes long", Pages: []Page{{Path: "/result", Body: `{"id":"x","object":"chat.completion","model":"model-1","choices":[{"index":0,"message":{"role":"assistant","content":"echo: hello"},"finish_reason":"stop"}]}`}},
-		Fails: []Failure{once(hello, plain(303, "").with("Location", "/result?__modal_function_call_id=fc-1"))}},
-	{ID: "guardrail-446", Vendor: "Portkey", Source: "Portkey-AI/gateway#1740", Does: "answers 446 when a check denies a request", Checks: []Check{said("hello", raw(446, `{"error":{"message":"The guardrail checks defined in the config failed. You can find more information in the `+"`hook_results`"+` object.","type":"hooks_failed","param":null,"code":null},"hook_results":{"before_request_hooks":[{"verdict":false,"id":"pii","deny":true}]}}`))}, Want: Expectation{Plain: refusedText, Refused: 1}},
+		Fails: []Failure{failOnce(hello, plain(303, "").with("Location", "/result?__modal_function_call_id=fc-1"))}},
+	{ID: "guardrail-446", Vendor: "Portkey", Source: "Portkey-AI/gateway#1740", Does: "answers 446 when a check denies a request", Checks: []Check{refuseText("hello", raw(446, `{"error":{"message":"The guardrail checks defined in the config failed. You can find more information in the `+"`hook_results`"+` object.","type":"hooks_failed","param":null,"code":null},"hook_results":{"before_request_hooks":[{"verdict":false,"id":"pii","deny":true}]}}`))}, Want: Expectation{Plain: refusedText, Refused: 1}},
 	{ID: "paused-endpoint", Vendor: "Hugging Face", Source: "huggingface/huggingface_hub#1605", Does: "answers 400 while the endpoint is paused", Checks: never(raw(400, `{"error":"Bad Request: The endpoint is paused, ask a maintainer to restart it","code":"BAD_REQUEST"}`)), Want: goneModel},
 	{ID: "third-party-apps", API: Messages, Vendor: "Anthropic", Source: "earendil-works/pi#3012", Does: "answers 400 to programs that are to be paid apart from the plan", Checks: never(claude(400, "invalid_request_error", "Third-party apps now draw from your extra usage, not your plan limits. Add more at claude.ai/settings/usage and keep going.")), Want: dies(`wants to be paid first`)},
 	{ID: "long-answers-only-in-streams", Vendor: "Fireworks", Source: "nullclaw/nullclaw#231", Config: "stream: off, body: {max_tokens: 8192}", Does: "allows long answers in streams alone", Checks: []Check{func(c *Call) *Refusal {
@@ -363,10 +363,10 @@ var hosts = []Row{
 	}}, Want: Expectation{Refused: 1, Sends: []string{`"max_tokens":4096`}}},
 	{ID: "status-as-text-in-200", Vendor: "iFlow", Source: "https://github.com/router-for-me/CLIProxyAPI/blob/main/internal/runtime/executor/iflow_executor_test.go", Does: "answers 200 with a status as text and msg", Fails: []Failure{upTo(2, hello, raw(200, `{"status":"449","msg":"You exceeded your current rate limit","body":null}`))}},
 	{ID: "too-long-inside-200", Vendor: "LiteLLM", Source: "BerriAI/litellm#6629", Does: "begins a stream, and says in it that the prompt is too long", Checks: overFull(1900, stream(`{"error":{"message":"litellm.BadRequestError: BedrockException: Context Window Error - {\"message\":\"Input is too long for requested model.\"}","type":null,"param":null,"code":"400"}}`)), Mind: talkative, Want: summedUp},
-	{ID: "upstream-error-as-400", Vendor: "a gateway", Source: "openclaw/openclaw#96509", Does: "answers 400 once with the type upstream_error", Fails: []Failure{once(hello, raw(400, `{"error":{"message":"Upstream request failed","type":"upstream_error","param":"","code":null}}`))}},
+	{ID: "upstream-error-as-400", Vendor: "a gateway", Source: "openclaw/openclaw#96509", Does: "answers 400 once with the type upstream_error", Fails: []Failure{failOnce(hello, raw(400, `{"error":{"message":"Upstream request failed","type":"upstream_error","param":"","code":null}}`))}},
 	{ID: "responses-not-implemented", API: Responses, Vendor: "a gateway", Source: "https://www.rfc-editor.org/rfc/rfc9110#section-15.6.2", Does: "answers 501 where it has no Responses API", Checks: never(raw(501, `{"error":{"message":"Not Implemented","type":"not_implemented_error","code":501}}`)), Want: wrongAddress(`no Responses API at this address`)},
 	{ID: "embeddings-only", Vendor: "llama.cpp", Source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md", Does: "answers 501 when it was started for embeddings", Checks: never(llama(501, "not_supported_error", "This server does not support completions. Start it without `--embeddings`")), Want: goneModel},
 	{ID: "responses-slow-down", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "fails with slow_down inside of the stream when requests became many at once",
-		Fails: []Failure{once(hello, sse(responseBegin, `response.failed {"type":"response.failed","response":{"id":"resp_1","status":"failed","error":{"code":"slow_down","message":"Please reduce your request rate to its original level, maintain a consistent rate for at least 15 minutes, and then gradually increase it."}}}`))}},
+		Fails: []Failure{failOnce(hello, sse(responseBegin, `response.failed {"type":"response.failed","response":{"id":"resp_1","status":"failed","error":{"code":"slow_down","message":"Please reduce your request rate to its original level, maintain a consistent rate for at least 15 minutes, and then gradually increase it."}}}`))}},
 	{ID: "harmony-without-marks", Vendor: "LM Studio, vLLM", Source: "raullenchai/Rapid-MLX#455", Model: "gpt-oss-20b", Does: "shows the channels of gpt-oss without their marks", Wire: plainWire, Mind: bareHarmony},
 }

@@ -4,7 +4,7 @@ var parameters = []Row{
 	{
 		ID: "gpt-5.6-effort-none-with-tools", Faults: []string{"C3"}, Vendor: "OpenAI by a gateway", Source: "BerriAI/litellm#34569", Model: "gpt-5.6", Kind: KindLearned,
 		Does: "refuses tools on chat completions unless the effort is none, and names reasoning_effort although none was sent",
-		Checks: []Check{when(has("tools"), func(c *Call) *Refusal {
+		Checks: []Check{onlyWhen(has("tools"), func(c *Call) *Refusal {
 			if v, _ := c.value("reasoning_effort"); v == "none" {
 				return nil
 			}
@@ -24,32 +24,32 @@ var parameters = []Row{
 	{
 		ID: "openai-max-tokens-refused", Vendor: "OpenAI", Source: "https://platform.openai.com/docs/api-reference/chat/create", Model: "o4-mini", Config: "maxTokens: 900",
 		Does:   "wants max_completion_tokens of reasoning models",
-		Checks: []Check{without("max_tokens", invalid("max_tokens", "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."))}, Want: learns,
+		Checks: []Check{refuseParam("max_tokens", invalid("max_tokens", "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."))}, Want: learns,
 	},
 	{
 		ID: "max-completion-tokens-unknown", Vendor: "Mistral", Source: "editor-code-assistant/eca#231", Config: "maxTokens: 900",
 		Does:   "takes max_tokens and no parameter that it does not know",
-		Checks: []Check{without("max_completion_tokens", fastAPI("extra_forbidden", list{"body", "max_completion_tokens"}, "Extra inputs are not permitted", 900)), wants("max_tokens", detail(422, "max_tokens is missing"))}, Want: learns,
+		Checks: []Check{refuseParam("max_completion_tokens", fastAPI("extra_forbidden", list{"body", "max_completion_tokens"}, "Extra inputs are not permitted", 900)), wants("max_tokens", detail(422, "max_tokens is missing"))}, Want: learns,
 	},
 	{
 		ID: "stream-options-extra-forbidden", Vendor: "Mistral", Source: "mistralai/platform-docs-public#7",
 		Does:   "answers 422 to stream_options",
-		Checks: []Check{without("stream_options", fastAPI("extra_forbidden", list{"body", "stream_options"}, "Extra inputs are not permitted", obj{"include_usage": true}))}, Want: learns,
+		Checks: []Check{refuseParam("stream_options", fastAPI("extra_forbidden", list{"body", "stream_options"}, "Extra inputs are not permitted", obj{"include_usage": true}))}, Want: learns,
 	},
 	{
 		ID: "stream-options-unrecognized", Vendor: "an older Azure deployment", Source: "https://learn.microsoft.com/azure/ai-foundry/openai/reference",
 		Does:   "says that it does not recognise an argument",
-		Checks: []Check{without("stream_options", invalid(nil, nil, "Unrecognized request argument supplied: stream_options"))}, Want: learns,
+		Checks: []Check{refuseParam("stream_options", invalid(nil, nil, "Unrecognized request argument supplied: stream_options"))}, Want: learns,
 	},
 	{
 		ID: "unsupported-parameters-in-a-list", Vendor: "AWS SageMaker", Source: "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/user_guides/chat_input_output_schema.html",
 		Does:   "names the parameters that it does not take in a list of errors",
-		Checks: []Check{without("stream_options", raw(424, `{"errors":[{"code":"unsupported_parameter","path":"stream_options","detail":"Parameter stream_options is not supported"}],"code":424}`))}, Want: learns,
+		Checks: []Check{refuseParam("stream_options", raw(424, `{"errors":[{"code":"unsupported_parameter","path":"stream_options","detail":"Parameter stream_options is not supported"}],"code":424}`))}, Want: learns,
 	},
 	{
 		ID: "two-parameters-one-after-the-other", Vendor: "a strict proxy", Source: "BerriAI/litellm#16265", Thinking: "low",
 		Does:   "refuses one parameter, then the next",
-		Checks: []Check{without("stream_options", vllm(400, "stream_options: extra fields not permitted")), without("reasoning_effort", vllm(400, "reasoning_effort: extra fields not permitted"))}, Want: Expectation{Refused: 2},
+		Checks: []Check{refuseParam("stream_options", vllm(400, "stream_options: extra fields not permitted")), refuseParam("reasoning_effort", vllm(400, "reasoning_effort: extra fields not permitted"))}, Want: Expectation{Refused: 2},
 	},
 	{
 		ID: "temperature-refused", Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/reasoning", Model: "gpt-5-mini", Config: "temperature: 0.2",
@@ -74,7 +74,7 @@ var parameters = []Row{
 	{
 		ID: "claude-temperature-deprecated", API: Messages, Vendor: "Anthropic", Source: "RooCodeInc/Roo-Code#12162", Model: "claude-opus-4-7", Config: "temperature: 0.5",
 		Does:   "refuses a temperature for its newest models",
-		Checks: []Check{without("temperature", claude(400, "invalid_request_error", "`temperature` is deprecated for this model."))}, Want: learns,
+		Checks: []Check{refuseParam("temperature", claude(400, "invalid_request_error", "`temperature` is deprecated for this model."))}, Want: learns,
 	},
 	{
 		ID: "organization-not-verified", Faults: []string{"H9"}, Vendor: "OpenAI", Source: "continuedev/continue#7129", Model: "o3", Kind: KindWholeReply,
@@ -89,7 +89,7 @@ var parameters = []Row{
 	{
 		ID: "stream-key-refused", Vendor: "a company's gateway", Source: "RooCodeInc/Roo-Code#6868",
 		Does:   "does not know the field stream, whatever its value, and answers in one piece",
-		Checks: []Check{without("stream", fastAPI("extra_forbidden", list{"body", "stream"}, "Extra inputs are not permitted", true))}, Want: learns,
+		Checks: []Check{refuseParam("stream", fastAPI("extra_forbidden", list{"body", "stream"}, "Extra inputs are not permitted", true))}, Want: learns,
 	},
 	{
 		ID: "twelve-parameters-one-after-the-other", Vendor: "a strict proxy", Source: "BerriAI/litellm#16265",
@@ -106,7 +106,7 @@ var parameters = []Row{
 	{
 		ID: "reasoning-summary-not-verified", API: Responses, Vendor: "OpenAI", Source: "https://help.openai.com/en/articles/10910291-api-organization-verification", Model: "gpt-5", Thinking: "low",
 		Does:   "refuses summaries of reasoning for organisations that are not verified",
-		Checks: []Check{without("reasoning.summary", invalid("reasoning.summary", "unsupported_value", "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization."))},
+		Checks: []Check{refuseParam("reasoning.summary", invalid("reasoning.summary", "unsupported_value", "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization."))},
 		Wire:   ResponsesWire{Reasons: true}.Wire(), Want: learns,
 	},
 	{

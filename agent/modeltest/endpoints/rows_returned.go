@@ -53,8 +53,8 @@ func itemRefused(id, vendor, source, does string, no *Refusal) Row {
 	}
 }
 
-// words makes a refusal of a sentence with the place of a message in it.
-func words(format string) func(int) *Refusal {
+// refusalText makes a refusal of a sentence with the place of a message in it.
+func refusalText(format string) func(int) *Refusal {
 	return func(i int) *Refusal { return invalid(nil, nil, format, i) }
 }
 
@@ -66,8 +66,8 @@ var returned = []Row{
 	fieldRefused("gemini-cannot-find-reasoning", "Google", "https://ai.google.dev/gemini-api/docs/openai", "reasoning", func(i int) *Refusal {
 		return google(400, "INVALID_ARGUMENT", "Invalid JSON payload received. Unknown name \"reasoning\" at 'messages[%d]': Cannot find field.", i)
 	}),
-	fieldRefused("fireworks-extra-reasoning", "Fireworks", "https://docs.fireworks.ai/api-reference/post-chatcompletions", "reasoning", words("Extra inputs are not permitted, field: 'messages[%d].reasoning'")),
-	fieldRefused("serde-unknown-reasoning", "a server in Rust", "https://serde.rs/container-attrs.html", "reasoning", words("messages[%d]: unknown field `reasoning`, expected one of `role`, `content`, `name`, `tool_calls`, `tool_call_id` at line 1 column 812")),
+	fieldRefused("fireworks-extra-reasoning", "Fireworks", "https://docs.fireworks.ai/api-reference/post-chatcompletions", "reasoning", refusalText("Extra inputs are not permitted, field: 'messages[%d].reasoning'")),
+	fieldRefused("serde-unknown-reasoning", "a server in Rust", "https://serde.rs/container-attrs.html", "reasoning", refusalText("messages[%d]: unknown field `reasoning`, expected one of `role`, `content`, `name`, `tool_calls`, `tool_call_id` at line 1 column 812")),
 	fieldRefused("pydantic-extra-reasoning", "a server with pydantic", "https://docs.pydantic.dev/latest/errors/validation_errors/#extra_forbidden", "reasoning", func(i int) *Refusal {
 		return fastAPI("extra_forbidden", list{"body", "messages", i, "assistant", "reasoning"}, "Extra inputs are not permitted", Musing)
 	}),
@@ -75,12 +75,12 @@ var returned = []Row{
 		path := fmt.Sprintf("messages[%d].reasoning", i)
 		return invalid(path, "unknown_parameter", "Unknown parameter: '%s'.", path)
 	}),
-	fieldRefused("json-schema-additional-reasoning", "a server with JSON Schema", "https://python-jsonschema.readthedocs.io/en/stable/errors/", "reasoning", words("Additional properties are not allowed ('reasoning' was unexpected) - 'messages.%d'")),
+	fieldRefused("json-schema-additional-reasoning", "a server with JSON Schema", "https://python-jsonschema.readthedocs.io/en/stable/errors/", "reasoning", refusalText("Additional properties are not allowed ('reasoning' was unexpected) - 'messages.%d'")),
 	fieldRefused("zod-unrecognized-reasoning", "a server with zod", "https://zod.dev/error-formatting", "reasoning", func(int) *Refusal { return invalid(nil, nil, "Unrecognized key(s) in object: 'reasoning'") }),
 	fieldRefused("cerebras-unsupported-reasoning", "Cerebras", "https://inference-docs.cerebras.ai/support/error", "reasoning", func(i int) *Refusal {
 		return raw(400, encode(obj{"message": fmt.Sprintf("messages.%d.assistant.reasoning: property 'messages.%d.assistant.reasoning' is unsupported", i, i), "type": "invalid_request_error", "param": "validation_error", "code": "wrong_api_format"}))
 	}),
-	fieldRefused("chinese-unknown-reasoning-content", "a gateway in China", "https://www.volcengine.com/docs/82379/1299023", "reasoning_content", words("messages[%d] 包含不支持的字段 reasoning_content")),
+	fieldRefused("chinese-unknown-reasoning-content", "a gateway in China", "https://www.volcengine.com/docs/82379/1299023", "reasoning_content", refusalText("messages[%d] 包含不支持的字段 reasoning_content")),
 	fieldRefused("groq-refuses-thinking", "Groq", "https://console.groq.com/docs/errors", "thinking", func(i int) *Refusal {
 		return invalid(nil, nil, "'messages.%d' : for 'role:assistant' the following must be satisfied[('messages.%d' : property 'thinking' is unsupported)]", i, i)
 	}),

@@ -23,7 +23,7 @@ var rooms = []Row{
 		}
 		return nil
 	}}, Want: Expectation{Refused: 1, Again: 1, Sends: []string{`"max_tokens":3919`}}},
-	{ID: "advised-effort-refused", Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/latest-model", Thinking: "low", Does: "advises an effort of none, and refuses it", Checks: []Check{without("reasoning_effort",
+	{ID: "advised-effort-refused", Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/latest-model", Thinking: "low", Does: "advises an effort of none, and refuses it", Checks: []Check{refuseParam("reasoning_effort",
 		invalid(nil, nil, "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."))}, Want: Expectation{Refused: 2}},
 	{ID: "system-role-in-german", Vendor: "a gateway", Source: "https://huggingface.co/google/gemma-3-27b-it", Does: "refuses the system role in German", Checks: []Check{func(c *Call) *Refusal {
 		if strings.Contains(string(c.Raw), `"role":"system"`) {

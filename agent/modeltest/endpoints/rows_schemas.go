@@ -16,8 +16,8 @@ func manyTools(n int) (out []ToolSpec) {
 var oddTools = []ToolSpec{{"odd", `{"type":"object","properties":{"when":{"type":"string","format":"date-time"},"to":{"type":"string","format":"uri"},"n":{"type":"integer","exclusiveMinimum":0},
 	"opts":{"type":"object","additionalProperties":{"type":"string"},"propertyNames":{"pattern":"^[a-z]+$"}},"ref":{"$ref":"#/$defs/x"},"one":{"oneOf":[{"type":"string"},{"type":"integer"}]},"c":{"const":"x"}},"$defs":{"x":{"type":"string"}},"required":["n"]}`}}
 
-// named refuses a tool by its name.
-func named(tool string, no *Refusal) Check {
+// refuseToolName refuses a tool by its name.
+func refuseToolName(tool string, no *Refusal) Check {
 	return func(c *Call) *Refusal {
 		if slices.ContainsFunc(c.Tools, func(s string) bool { return strings.Contains(s, tool) }) {
 			return no
@@ -60,9 +60,9 @@ var schemas = []Row{
 			return nil
 		}}, Want: Expectation{Refused: 2}},
 	{ID: "invalid-schema-for-function", Faults: []string{"H11"}, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/structured-outputs", Does: "refuses one tool by its name", Tools: oddTools, Kind: KindLearned,
-		Checks: []Check{named("odd", invalid("tools[3].function.parameters", "invalid_function_parameters", "Invalid schema for function 'odd_odd': In context=('properties', 'ref'), '$ref' is not permitted."))}, Want: Expectation{Refused: 2, Log: `odd_odd`}},
+		Checks: []Check{refuseToolName("odd", invalid("tools[3].function.parameters", "invalid_function_parameters", "Invalid schema for function 'odd_odd': In context=('properties', 'ref'), '$ref' is not permitted."))}, Want: Expectation{Refused: 2, Log: `odd_odd`}},
 	{ID: "invalid-schema-at-responses", Faults: []string{"H11"}, API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/structured-outputs", Does: "refuses one tool by its name at the Responses API", Tools: oddTools,
-		Checks: []Check{named("odd", invalid("tools[3].parameters", "invalid_function_parameters", "Invalid schema for function 'odd_odd': In context=('properties', 'ref'), '$ref' is not permitted."))}, Want: Expectation{Refused: 2, Log: `odd_odd`}},
+		Checks: []Check{refuseToolName("odd", invalid("tools[3].parameters", "invalid_function_parameters", "Invalid schema for function 'odd_odd': In context=('properties', 'ref'), '$ref' is not permitted."))}, Want: Expectation{Refused: 2, Log: `odd_odd`}},
 	{ID: "anthropic-tool-by-number", Faults: []string{"H11"}, API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use", Does: "refuses one tool by its place in the list", Tools: oddTools,
 		Checks: []Check{keywords("propertyNames", func(i int, _, _ string, _ []string) *Refusal {
 			return claude(400, "invalid_request_error", "tools.%d.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.", i)
@@ -72,9 +72,9 @@ var schemas = []Row{
 			return llama(400, "invalid_request_error", "Unable to generate parser for this template. Automatic parser generation failed: JSON schema conversion failed:\nPattern must start with '^' and end with '$'")
 		})}, Want: Expectation{Refused: 2}},
 	{ID: "fireworks-nested-schema", Faults: []string{"H11"}, Vendor: "Fireworks", Source: "https://docs.fireworks.ai/guides/function-calling", Does: "refuses one tool with its name and a text of its validator", Tools: oddTools,
-		Checks: []Check{named("odd", raw(400, `{"error":{"object":"error","type":"invalid_request_error","code":"invalid_request_error","message":"Invalid tool schema for 'odd_odd': propertyNames: Extra inputs are not permitted"}}`))}, Want: staged},
+		Checks: []Check{refuseToolName("odd", raw(400, `{"error":{"object":"error","type":"invalid_request_error","code":"invalid_request_error","message":"Invalid tool schema for 'odd_odd': propertyNames: Extra inputs are not permitted"}}`))}, Want: staged},
 	{ID: "moonshot-schema-any-of", Faults: []string{"H11"}, Vendor: "Moonshot", Source: "https://platform.moonshot.ai/docs/guide/use-kimi-api-to-complete-tool-calls", Model: "kimi-k2", Does: "calls its dialect of JSON Schema moonshot flavored, and names the function", Tools: oddTools,
-		Checks: []Check{named("odd", kimi("Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one': when using anyOf, type should be defined in anyOf items instead of the parent schema> in function odd_odd"))}, Want: staged},
+		Checks: []Check{refuseToolName("odd", kimi("Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one': when using anyOf, type should be defined in anyOf items instead of the parent schema> in function odd_odd"))}, Want: staged},
 	{ID: "objects-need-properties", Vendor: "Cerebras", Source: "aj47/SpeakMCP#352", Does: "refuses schemas of objects without properties, and names no tool", Tools: oddTools,
 		Checks: []Check{objectsWithProperties(func(int, []string) *Refusal {
 			return raw(400, `{"message":"Object fields require at least one of: 'properties' or 'anyOf' with a list of possible properties.","type":"invalid_request_error","param":"tools","code":"wrong_api_format"}`)

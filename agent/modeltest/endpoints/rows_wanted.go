@@ -81,11 +81,11 @@ func plainItems(no *Refusal, fields ...string) Check {
 
 // breaksAfterWords fails once in a turn with a tool, after words of the answer.
 func breaksAfterWords(event string) []Failure {
-	return []Failure{once(useTool, stream(someText, event))}
+	return []Failure{failOnce(useTool, stream(someText, event))}
 }
 
-// wanted are endpoints that want something that was not said, or said in another form, and ones that fail in words of refusals.
-var wanted = []Row{
+// demandRows are endpoints that want something that was not said, or said in another form, and ones that fail in words of refusals.
+var demandRows = []Row{
 	longResult("text-above-length", Chat, "OpenAI", "https://platform.openai.com/docs/guides/error-codes", "takes no message of more than 2,000 characters", shortTexts(2000, aboveLength(2000))),
 	longResult("responses-text-above-length", Responses, "OpenAI", "https://platform.openai.com/docs/guides/error-codes", "takes no item of more than 2,000 characters", shortTexts(2000, aboveLength(2000))),
 	longResult("qianfan-text-above-length", Chat, "Baidu", "https://cloud.baidu.com/doc/qianfan-api/s/4m3z0nz6x", "takes no message of more than 2,000 characters, without its place", shortTexts(2000, func(string, int) *Refusal {
@@ -113,9 +113,9 @@ var wanted = []Row{
 	{ID: "responses-plain-items-only", API: Responses, Vendor: "LM Studio", Source: "https://platform.openai.com/docs/api-reference/responses/create", Does: "takes items of the model with a role and a text alone, and does not say so", Lax: true, Checks: []Check{plainItems(invalid("input", "invalid_union", "Invalid type for 'input'."), "id", "type")}, Want: Expectation{Refused: 6}},
 	{ID: "responses-union-names-a-field", API: Responses, Vendor: "a FastAPI server", Source: "https://docs.pydantic.dev/latest/concepts/unions/", Does: "names the id of an item behind the names of the types that it may have", Lax: true, Checks: []Check{plainItems(raw(422, `{"detail":[{"type":"string_type","loc":["body","input","str"],"msg":"Input should be a valid string","input":[]},{"type":"literal_error","loc":["body","input","list[union[Message,FunctionCall]]",1,"FunctionCall","type"],"msg":"Input should be 'function_call'","input":"message"},{"type":"extra_forbidden","loc":["body","input","list[union[Message,FunctionCall]]",1,"Message","id"],"msg":"Extra inputs are not permitted","input":"x"},{"type":"extra_forbidden","loc":["body","input","list[union[Message,FunctionCall]]",1,"Message","content","list",0,"annotations"],"msg":"Extra inputs are not permitted","input":[]}]}`), "id")}, Want: Expectation{Refused: 2}},
 
-	{ID: "unexpected-tool-call-once", Vendor: "Google", Source: "https://ai.google.dev/api/generate-content#FinishReason", Path: "/v1beta/openai", Does: "ends an answer because the model called a function that it was not given", Fails: []Failure{once(useTool, stream(`{"choices":[{"delta":{"role":"assistant","content":""},"finish_reason":"function_call_filter: UNEXPECTED_TOOL_CALL","index":0}],"created":1,"id":"x","model":"m","object":"chat.completion.chunk"}`, "[DONE]"))}, Want: Expectation{Refused: 0}},
+	{ID: "unexpected-tool-call-once", Vendor: "Google", Source: "https://ai.google.dev/api/generate-content#FinishReason", Path: "/v1beta/openai", Does: "ends an answer because the model called a function that it was not given", Fails: []Failure{failOnce(useTool, stream(`{"choices":[{"delta":{"role":"assistant","content":""},"finish_reason":"function_call_filter: UNEXPECTED_TOOL_CALL","index":0}],"created":1,"id":"x","model":"m","object":"chat.completion.chunk"}`, "[DONE]"))}, Want: Expectation{Refused: 0}},
 	{ID: "aborted-in-a-stream", Vendor: "SGLang", Source: "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/managers/tokenizer_manager.py", Does: "aborts an answer with the code of a refusal", Fails: breaksAfterWords(`{"error":{"message":"Aborted by AbortReq.","type":"BadRequestError","code":400}}`)},
-	{ID: "page-in-a-stream", Vendor: "nginx", Source: "https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_read_timeout", Does: "ends half an answer with a web page", Fails: []Failure{once(useTool, sse200("data: "+someText+"\n\n<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body>\r\n<center><h1>504 Gateway Time-out</h1></center>\r\n</body>\r\n</html>\r\n"))}},
+	{ID: "page-in-a-stream", Vendor: "nginx", Source: "https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_read_timeout", Does: "ends half an answer with a web page", Fails: []Failure{failOnce(useTool, sse200("data: "+someText+"\n\n<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body>\r\n<center><h1>504 Gateway Time-out</h1></center>\r\n</body>\r\n</html>\r\n"))}},
 
 	{ID: "reasoning-state-wanted-back", Vendor: "any", Source: "https://docs.litellm.ai/docs/reasoning_content", Does: "gives the state of its reasoning beside calls, under a name of its own, and wants it back", Wire: ChatWire{Reasoning: "thinking_content", Edit: func(c *Call, p *Piece) {
 		if len(p.calls()) > 0 {

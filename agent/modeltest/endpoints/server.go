@@ -22,7 +22,7 @@ type Seen struct {
 // Server plays a row. It is an http.Handler; its methods may be called at any time from any goroutine.
 type Server struct {
 	row    Row
-	memory *memory
+	memory *issuedIDs
 
 	mu      sync.Mutex
 	log     []Seen

@@ -16,8 +16,8 @@ type seam struct {
 	code codeState // there
 }
 
-// tail gives the end of a text.
-func tail(s string) string { return s[max(0, len(s)-maxTail):] }
+// textEnd gives the end of a text.
+func textEnd(s string) string { return s[max(0, len(s)-maxTail):] }
 
 // ahead is how far the text behind an opening tag was searched for its closing tag.
 type ahead struct {
@@ -33,7 +33,7 @@ func (r *Reader) opening(p *Piece, last bool) bool {
 	if rest == "" && !last {
 		return false // what follows tells whether the tag is only spoken of
 	}
-	if r.code.inLine && isSpokenOf(tail(r.text.String()), rest) {
+	if r.code.inLine && isSpokenOf(textEnd(r.text.String()), rest) {
 		inner, closed := r.upToClosing(tag, n)
 		if !closed && !last && len(r.pending) <= maxSpoken && r.mayLook(0) {
 			return false
@@ -174,7 +174,7 @@ func isConnective(inner string) bool {
 
 // join sets the text behind reasoning apart from the text in front of it, as far as the white space on both sides did.
 func (r *Reader) join(space string) {
-	before := tail(r.text.String())
+	before := textEnd(r.text.String())
 	before = before[len(strings.TrimRight(before, " \t\r\n")):]
 	switch lines := strings.Count(space, "\n") - strings.Count(before, "\n"); {
 	case lines > 0:
@@ -252,7 +252,7 @@ func quotedTag(before, tag, after string, expected bool) bool {
 
 // betweenSentences reports whether a sentence ends in front of a tag, and another one begins behind it. The number of a list is no sentence.
 func betweenSentences(before, after string) bool {
-	before = tail(before)
+	before = textEnd(before)
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " \t"))
 	return endsSentence(before) && strings.Trim(line, " \t.0123456789") != "" && !unicode.IsLower(next)
@@ -266,6 +266,6 @@ func isUndecided(after string) bool {
 
 // endsSentence reports whether a text ends with a sentence, marks of Markdown and quotation behind it included.
 func endsSentence(text string) bool {
-	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(tail(text), " \t*_\"'”’»)"))
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(textEnd(text), " \t*_\"'”’»)"))
 	return strings.ContainsRune(".!?…。！？", end) || unicode.IsSymbol(end)
 }

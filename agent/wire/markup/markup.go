@@ -309,7 +309,7 @@ func (r *Reader) reasoning() bool {
 		r.pending, r.state = r.pending[at+n:], atStart
 		return r.pending != ""
 	}
-	keep := held(r.pending, r.reason.closing) // white space in front of it too: it may be the last
+	keep := heldBytes(r.pending, r.reason.closing) // white space in front of it too: it may be the last
 	said := strings.TrimRight(r.pending[:len(r.pending)-keep], " \t\r\n")
 	r.think(said)
 	r.pending = r.pending[len(said):]

@@ -242,8 +242,8 @@ func addressee(s string) (n int, partial bool) {
 	return len("to=") + end + len(tail) - 1, false
 }
 
-// held gives how many bytes at the end of a text may be the beginning of one of the marks.
-func held(s string, marks []string) (n int) {
+// heldBytes gives how many bytes at the end of a text may be the beginning of one of the marks.
+func heldBytes(s string, marks []string) (n int) {
 	for _, m := range marks {
 		for k := min(len(m)+2*maxAttributes, len(s)); k > n; k-- {
 			if s[len(s)-k]|0x20 != m[0]|0x20 {

@@ -40,14 +40,14 @@ type request struct {
 	Call
 	vars      map[string]string
 	kind      string // media type of the body
-	files     []part
+	files     []multipartPart
 	auth      string
 	agent     string
 	violation string // found while it was read
 	cut       bool   // it ended before its end
 }
 
-type part struct {
+type multipartPart struct {
 	field string
 	File
 }
@@ -201,7 +201,7 @@ func (q *request) read(r *http.Request) error {
 		case p.FormName() == "payload_json":
 			q.Body = data
 		case p.FileName() != "":
-			q.files = append(q.files, part{p.FormName(), File{Name: p.FileName(), Type: p.Header.Get("Content-Type"), Data: data}})
+			q.files = append(q.files, multipartPart{p.FormName(), File{Name: p.FileName(), Type: p.Header.Get("Content-Type"), Data: data}})
 		default:
 			return fmt.Errorf("part %q is neither payload_json nor a file", p.FormName())
 		}

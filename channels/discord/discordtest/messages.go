@@ -62,7 +62,7 @@ func (b *content) check(q *request, max int64) *reply {
 		r = invalid("nonce", "NONCE_TYPE_TOO_LONG", "Nonce must be 25 or fewer in length.")
 	case len(q.files) > 10:
 		r = invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
-	case slices.ContainsFunc(q.files, func(p part) bool { return int64(len(p.Data)) > max }):
+	case slices.ContainsFunc(q.files, func(p multipartPart) bool { return int64(len(p.Data)) > max }):
 		r = failure(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
 	case a != nil && (slices.Contains(a.Parse, "users") && len(a.Users) > 0 || slices.Contains(a.Parse, "roles") && len(a.Roles) > 0):
 		r = invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", `parse:["users"] and users: [ids...] are mutually exclusive.`)
@@ -81,7 +81,7 @@ func (b *content) permit(s *Server, c *channel, q *request) *reply {
 	}
 	var r reply
 	voice := b.Flags&flagVoice != 0
-	audio := func(p part) bool { return strings.HasPrefix(p.Type, "audio/") }
+	audio := func(p multipartPart) bool { return strings.HasPrefix(p.Type, "audio/") }
 	switch {
 	case b.Flags&^(flagSuppressEmbeds|flagSilent|flagVoice|flagComponents) != 0:
 		s.violate("a message with the flags %d: a bot may not set them", b.Flags)

@@ -28,11 +28,11 @@ type session struct {
 	intents int
 	seq     int
 	conn    *conn
-	buffer  []kept
+	buffer  []keptMessage
 	lost    int // newest event that is not in the buffer any more
 }
 
-type kept struct {
+type keptMessage struct {
 	seq  int
 	data []byte
 }
@@ -203,7 +203,7 @@ func (s *Server) dispatch(x *session, name string, d any) {
 	if err != nil {
 		panic(fmt.Sprintf("discordtest: %s: %v", name, err))
 	}
-	x.buffer = append(x.buffer, kept{x.seq, data})
+	x.buffer = append(x.buffer, keptMessage{x.seq, data})
 	if over := len(x.buffer) - s.gw.replay; over > 0 {
 		x.lost = x.buffer[over-1].seq
 		x.buffer = slices.Delete(x.buffer, 0, over)

@@ -244,7 +244,7 @@ func (c *conn) hello() bool {
 	if p.fault.mute && d.id != 0 {
 		return true
 	}
-	c.push(node{Tag: "success", Attrs: attrs{"t": now(), "creation": now(), "props": "27", "companion_enc_static": "x", "location": "frc", "lid": d.lidJID(), "display_name": p.name}})
+	c.push(node{Tag: "success", Attrs: attrs{"t": unixNow(), "creation": unixNow(), "props": "27", "companion_enc_static": "x", "location": "frc", "lid": d.lidJID(), "display_name": p.name}})
 	return true
 }
 

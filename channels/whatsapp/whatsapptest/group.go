@@ -98,14 +98,14 @@ func (g *Group) AddAndRename(by, who *Phone, subject string) {
 }
 
 func (g *Group) subjectNode(by *Phone) node {
-	return node{Tag: "subject", Attrs: attrs{"subject": g.subject, "s_t": now(), "s_o": by.lid, "s_o_pn": by.pn}}
+	return node{Tag: "subject", Attrs: attrs{"subject": g.subject, "s_t": unixNow(), "s_o": by.lid, "s_o_pn": by.pn}}
 }
 
 // tell sends changes of the group to members. It is called under the lock.
 func (g *Group) tell(by *Phone, members []*Phone, changes ...node) {
 	for _, p := range members {
 		for _, d := range p.devices {
-			a := attrs{"from": g.jid, "type": "w:gp2", "id": g.s.id(), "t": now(), "participant": by.lid, "addressing_mode": "lid", "notify": by.name}
+			a := attrs{"from": g.jid, "type": "w:gp2", "id": g.s.id(), "t": unixNow(), "participant": by.lid, "addressing_mode": "lid", "notify": by.name}
 			if by.named != Hidden {
 				a["participant_pn"] = by.pn
 			}

@@ -168,7 +168,7 @@ func (s *Server) bundles(key node) node {
 			d.preKeys = d.preKeys[1:]
 			parts = append(parts, node{Tag: "key", Content: []node{{Tag: "id", Content: k.id}, {Tag: "value", Content: k.value}}})
 		}
-		all = append(all, node{Tag: "user", Attrs: attrs{"jid": jid, "t": now()}, Content: parts})
+		all = append(all, node{Tag: "user", Attrs: attrs{"jid": jid, "t": unixNow()}, Content: parts})
 	}
 	return node{Tag: "list", Content: all}
 }

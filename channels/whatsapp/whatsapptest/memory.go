@@ -12,9 +12,9 @@ import (
 	"go.mau.fi/whatsmeow/util/keys"
 )
 
-// memory keeps the keys of one device, as cheaply as possible: what a person's phone has on its disk. What a person needs not
+// deviceKeys keeps the keys of one device, as cheaply as possible: what a person's phone has on its disk. What a person needs not
 // (contacts, settings, app state) is the library's store of nothing.
-type memory struct {
+type deviceKeys struct {
 	*store.NoopStore
 
 	mu         sync.Mutex
@@ -28,7 +28,7 @@ type memory struct {
 
 // newDevice makes the keys of a phone.
 func newDevice() *store.Device {
-	m := &memory{
+	m := &deviceKeys{
 		NoopStore: &store.NoopStore{}, identities: map[string][32]byte{}, sessions: map[string][]byte{}, senderKeys: map[string][]byte{},
 		preKeys: map[uint32]*keys.PreKey{}, lids: map[types.JID]types.JID{},
 	}
@@ -41,40 +41,40 @@ func newDevice() *store.Device {
 	return d
 }
 
-func (m *memory) PutIdentity(_ context.Context, address string, key [32]byte) error {
+func (m *deviceKeys) PutIdentity(_ context.Context, address string, key [32]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.identities[address] = key
 	return nil
 }
 
-func (m *memory) DeleteIdentity(_ context.Context, address string) error {
+func (m *deviceKeys) DeleteIdentity(_ context.Context, address string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.identities, address)
 	return nil
 }
 
-func (m *memory) IsTrustedIdentity(_ context.Context, address string, key [32]byte) (bool, error) {
+func (m *deviceKeys) IsTrustedIdentity(_ context.Context, address string, key [32]byte) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known, ok := m.identities[address]
 	return !ok || known == key, nil
 }
 
-func (m *memory) GetSession(_ context.Context, address string) ([]byte, error) {
+func (m *deviceKeys) GetSession(_ context.Context, address string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sessions[address], nil
 }
 
-func (m *memory) HasSession(_ context.Context, address string) (bool, error) {
+func (m *deviceKeys) HasSession(_ context.Context, address string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sessions[address] != nil, nil
 }
 
-func (m *memory) GetManySessions(_ context.Context, addresses []string) (map[string][]byte, error) {
+func (m *deviceKeys) GetManySessions(_ context.Context, addresses []string) (map[string][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := map[string][]byte{}
@@ -84,28 +84,28 @@ func (m *memory) GetManySessions(_ context.Context, addresses []string) (map[str
 	return found, nil
 }
 
-func (m *memory) PutSession(_ context.Context, address string, session []byte) error {
+func (m *deviceKeys) PutSession(_ context.Context, address string, session []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sessions[address] = bytes.Clone(session)
 	return nil
 }
 
-func (m *memory) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
+func (m *deviceKeys) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
 	for a, session := range sessions {
 		_ = m.PutSession(ctx, a, session)
 	}
 	return nil
 }
 
-func (m *memory) DeleteSession(_ context.Context, address string) error {
+func (m *deviceKeys) DeleteSession(_ context.Context, address string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sessions, address)
 	return nil
 }
 
-func (m *memory) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
+func (m *deviceKeys) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for a, session := range m.sessions {
@@ -117,20 +117,20 @@ func (m *memory) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
 	return nil
 }
 
-func (m *memory) PutSenderKey(_ context.Context, group, user string, session []byte) error {
+func (m *deviceKeys) PutSenderKey(_ context.Context, group, user string, session []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.senderKeys[group+"/"+user] = bytes.Clone(session)
 	return nil
 }
 
-func (m *memory) GetSenderKey(_ context.Context, group, user string) ([]byte, error) {
+func (m *deviceKeys) GetSenderKey(_ context.Context, group, user string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.senderKeys[group+"/"+user], nil
 }
 
-func (m *memory) GetOrGenPreKeys(ctx context.Context, count uint32) ([]*keys.PreKey, error) {
+func (m *deviceKeys) GetOrGenPreKeys(ctx context.Context, count uint32) ([]*keys.PreKey, error) {
 	all := make([]*keys.PreKey, count)
 	for i := range all {
 		all[i], _ = m.GenOnePreKey(ctx)
@@ -138,7 +138,7 @@ func (m *memory) GetOrGenPreKeys(ctx context.Context, count uint32) ([]*keys.Pre
 	return all, nil
 }
 
-func (m *memory) GenOnePreKey(context.Context) (*keys.PreKey, error) {
+func (m *deviceKeys) GenOnePreKey(context.Context) (*keys.PreKey, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lastKey++
@@ -147,26 +147,26 @@ func (m *memory) GenOnePreKey(context.Context) (*keys.PreKey, error) {
 	return k, nil
 }
 
-func (m *memory) GetPreKey(_ context.Context, id uint32) (*keys.PreKey, error) {
+func (m *deviceKeys) GetPreKey(_ context.Context, id uint32) (*keys.PreKey, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.preKeys[id], nil
 }
 
-func (m *memory) RemovePreKey(_ context.Context, id uint32) error {
+func (m *deviceKeys) RemovePreKey(_ context.Context, id uint32) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.preKeys, id)
 	return nil
 }
 
-func (m *memory) UploadedPreKeyCount(context.Context) (int, error) {
+func (m *deviceKeys) UploadedPreKeyCount(context.Context) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.preKeys), nil
 }
 
-func (m *memory) PutLIDMapping(_ context.Context, lid, pn types.JID) error {
+func (m *deviceKeys) PutLIDMapping(_ context.Context, lid, pn types.JID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	lid, pn = lid.ToNonAD(), pn.ToNonAD()
@@ -174,14 +174,14 @@ func (m *memory) PutLIDMapping(_ context.Context, lid, pn types.JID) error {
 	return nil
 }
 
-func (m *memory) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMapping) error {
+func (m *deviceKeys) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMapping) error {
 	for _, p := range mappings {
 		_ = m.PutLIDMapping(ctx, p.LID, p.PN)
 	}
 	return nil
 }
 
-func (m *memory) alt(jid types.JID) types.JID {
+func (m *deviceKeys) alt(jid types.JID) types.JID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	other := m.lids[jid.ToNonAD()]
@@ -191,15 +191,15 @@ func (m *memory) alt(jid types.JID) types.JID {
 	return other
 }
 
-func (m *memory) GetPNForLID(_ context.Context, lid types.JID) (types.JID, error) {
+func (m *deviceKeys) GetPNForLID(_ context.Context, lid types.JID) (types.JID, error) {
 	return m.alt(lid), nil
 }
 
-func (m *memory) GetLIDForPN(_ context.Context, pn types.JID) (types.JID, error) {
+func (m *deviceKeys) GetLIDForPN(_ context.Context, pn types.JID) (types.JID, error) {
 	return m.alt(pn), nil
 }
 
-func (m *memory) GetManyLIDsForPNs(_ context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
+func (m *deviceKeys) GetManyLIDsForPNs(_ context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
 	found := map[types.JID]types.JID{}
 	for _, pn := range pns {
 		if lid := m.alt(pn); !lid.IsEmpty() {

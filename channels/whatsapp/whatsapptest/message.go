@@ -24,7 +24,7 @@ func (c *conn) handleMessage(n *node) error {
 	defer c.s.notify()
 	d := c.dev
 	to, _ := n.Attrs["to"].(types.JID)
-	ack := node{Tag: "ack", Attrs: attrs{"class": "message", "id": n.Attrs["id"], "from": to, "t": now()}}
+	ack := node{Tag: "ack", Attrs: attrs{"class": "message", "id": n.Attrs["id"], "from": to, "t": unixNow()}}
 	if d.id != 0 && to.User != d.phone.pn.User && to.User != d.phone.lid.User {
 		id, _ := n.Attrs["id"].(string)
 		d.phone.log.stanzas = append(d.phone.log.stanzas, stanza{c.s.chatKey(to), id, time.Now()})
@@ -56,7 +56,7 @@ func (c *conn) handleMessage(n *node) error {
 
 // pass brings a message to everybody it is for. It is called under the lock.
 func (s *Server) pass(from *device, to types.JID, n *node) {
-	m := &post{from: from, to: to, attrs: attrs{"id": n.Attrs["id"], "type": n.Attrs["type"], "t": now(), "notify": from.phone.name}}
+	m := &post{from: from, to: to, attrs: attrs{"id": n.Attrs["id"], "type": n.Attrs["type"], "t": unixNow(), "notify": from.phone.name}}
 	for _, k := range []string{"edit", "addressing_mode", "category", "push_priority"} {
 		if v, ok := n.Attrs[k]; ok {
 			m.attrs[k] = v
@@ -213,7 +213,7 @@ func (c *conn) handleReceipt(n *node) error {
 		d.confirm(n)
 	}
 	to, _ := n.Attrs["to"].(types.JID)
-	a := attrs{"id": n.Attrs["id"], "t": now()}
+	a := attrs{"id": n.Attrs["id"], "t": unixNow()}
 	for _, k := range []string{"type", "recipient"} {
 		if v, ok := n.Attrs[k]; ok {
 			a[k] = v

@@ -72,7 +72,7 @@ func (p *Phone) pair(c *conn, identity, secret []byte) error {
 	defer s.mu.Unlock()
 	d := &device{phone: p, id: id, noise: c.static, identity: identity}
 	c.pairing = &pairing{d, account.GetDetails()}
-	c.push(node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": s.id(), "t": now()}, Content: []node{{Tag: "pair-success", Content: []node{
+	c.push(node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": s.id(), "t": unixNow()}, Content: []node{{Tag: "pair-success", Content: []node{
 		{Tag: "device-identity", Content: container},
 		{Tag: "device", Attrs: attrs{"jid": d.pnJID(), "lid": d.lidJID()}},
 		{Tag: "platform", Attrs: attrs{"name": "android"}},

@@ -79,7 +79,7 @@ func (p *Phone) EnterCode(code string) error {
 	}
 	s.mu.Lock()
 	lc.theirs, lc.own, lc.phone = theirs, own, p
-	lc.c.push(node{Tag: "notification", Attrs: attrs{"from": types.ServerJID, "id": s.id(), "t": now(), "type": "link_code_companion_reg"}, Content: []node{{
+	lc.c.push(node{Tag: "notification", Attrs: attrs{"from": types.ServerJID, "id": s.id(), "t": unixNow(), "type": "link_code_companion_reg"}, Content: []node{{
 		Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []node{
 			{Tag: "link_code_pairing_ref", Content: lc.ref},
 			{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: append(wrapped, sealed...)},

@@ -216,11 +216,11 @@ func keyID(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id)[1:]
 // announce tells everybody that an account has other devices than before.
 func (s *Server) announce(p *Phone) {
 	s.mu.Lock()
-	n := node{Tag: "notification", Attrs: attrs{"from": p.pn, "type": "devices", "id": s.id(), "t": now()}, Content: []node{
+	n := node{Tag: "notification", Attrs: attrs{"from": p.pn, "type": "devices", "id": s.id(), "t": unixNow()}, Content: []node{
 		{Tag: "update", Attrs: attrs{"device_hash": "?"}, Content: []node{{Tag: "device", Attrs: attrs{"jid": p.pn}}}},
 	}}
 	byLID := n
-	byLID.Attrs = attrs{"from": p.lid, "type": "devices", "id": s.id(), "t": now()}
+	byLID.Attrs = attrs{"from": p.lid, "type": "devices", "id": s.id(), "t": unixNow()}
 	var all []*conn
 	for c := range s.conns {
 		if c.active && c.dev != nil && c.dev.phone != p {

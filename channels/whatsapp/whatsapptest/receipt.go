@@ -25,14 +25,14 @@ func (p *Phone) OwnReceipt(chat Chat, kind string, ids ...string) {
 
 // receipt is called under the lock.
 func (p *Phone) receipt(from types.JID, kind string, a attrs, ids []string) {
-	a["from"], a["id"], a["t"] = from, ids[0], now()
+	a["from"], a["id"], a["t"] = from, ids[0], unixNow()
 	if kind != "" {
 		a["type"] = kind
 	}
 	var content []node
 	switch {
 	case kind == "retry":
-		content = []node{{Tag: "retry", Attrs: attrs{"count": "1", "id": ids[0], "t": now(), "v": "1"}}, {Tag: "registration", Content: []byte{0, 0, 0, 1}}}
+		content = []node{{Tag: "retry", Attrs: attrs{"count": "1", "id": ids[0], "t": unixNow(), "v": "1"}}, {Tag: "registration", Content: []byte{0, 0, 0, 1}}}
 	case len(ids) > 1:
 		list := node{Tag: "list"}
 		var items []node

@@ -167,4 +167,4 @@ func (s *Server) At(chat string) Chat {
 	return nil
 }
 
-func now() string { return strconv.FormatInt(time.Now().Unix(), 10) }
+func unixNow() string { return strconv.FormatInt(time.Now().Unix(), 10) }

@@ -41,7 +41,8 @@ func Adapters() []accounts.Adapter {
 				}
 				return ch, nil
 			},
-			Platform: func(a config.Account) string { return a.Adapter.(*telegram.Config).APIURL },
+			Platform:  func(a config.Account) string { return a.Adapter.(*telegram.Config).APIURL },
+			StartLink: telegram.StartLink,
 		},
 		{
 			Adapter: config.Adapter{Kind: discord.Kind, Person: discord.Person, Chat: discord.Chat, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},

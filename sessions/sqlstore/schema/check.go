@@ -29,7 +29,7 @@ func Check(ctx context.Context, path string) error {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
-	if err := none(ctx, c, "trigger or view", "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')"); err != nil {
+	if err := refuseAny(ctx, c, "trigger or view", "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')"); err != nil {
 		return err // before any other query: it would be carried out
 	}
 	for _, number := range []string{"user_version", "application_id"} {
@@ -146,19 +146,19 @@ func CheckPlain(ctx context.Context, path string) error {
 	}
 	for _, name := range indexes { // -2: an expression
 		if err == nil {
-			err = none(ctx, c, "index of an expression: "+name, "SELECT count(*) FROM pragma_index_xinfo(?) WHERE cid = -2", name)
+			err = refuseAny(ctx, c, "index of an expression: "+name, "SELECT count(*) FROM pragma_index_xinfo(?) WHERE cid = -2", name)
 		}
 	}
 	for _, name := range tables { // 2 and 3: generated
 		if err == nil {
-			err = none(ctx, c, "table with generated columns: "+name, "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", name)
+			err = refuseAny(ctx, c, "table with generated columns: "+name, "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", name)
 		}
 	}
 	return err
 }
 
-// none refuses what a query counts any of.
-func none(ctx context.Context, c *engine.Conn, what, query string, args ...any) error {
+// refuseAny refuses what a query counts any of.
+func refuseAny(ctx context.Context, c *engine.Conn, what, query string, args ...any) error {
 	n, err := c.Number(ctx, query, args...)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%w: %.100q", ErrSchema, what)

@@ -142,7 +142,7 @@ CREATE TABLE paired (
   account TEXT NOT NULL,
   person  TEXT NOT NULL,
   name    TEXT NOT NULL,
-  at      INTEGER NOT NULL,
+  at      INTEGER NOT NULL, owner INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (channel, account, person)
 ) WITHOUT ROWID;
 CREATE TABLE notes (num INTEGER PRIMARY KEY, agent TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, at INTEGER NOT NULL, indexed INTEGER NOT NULL DEFAULT 0);
@@ -291,4 +291,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO meta (name, value) VALUES ('indexed', 0);

@@ -51,8 +51,8 @@ const (
 	tryLen      = 16
 )
 
-// try names one try to send one part, and the boot that it is made in.
-type try [tryLen]byte
+// sendTry names one try to send one part, and the boot that it is made in.
+type sendTry [tryLen]byte
 
 // Log is the open file.
 type Log struct {
@@ -96,7 +96,7 @@ func Open(dir, boot string, wrap func(File) File) (*Log, error) {
 		}
 	}
 	if err == nil {
-		err = c.each(func(_ try, x Call) { c.number = max(c.number, x.number) })
+		err = c.each(func(_ sendTry, x Call) { c.number = max(c.number, x.number) })
 	}
 	if err != nil {
 		c.give(err)
@@ -132,7 +132,7 @@ func (x Call) Taken() bool { return x.step == acknowledged }
 // Known is a snapshot of the notes about tries.
 type Known struct {
 	log   *Log
-	calls map[try]Call
+	calls map[sendTry]Call
 }
 
 // Of returns what is known of the try that a delivery is at; the zero Call = nothing.
@@ -142,7 +142,7 @@ func (k Known) Of(d *sessions.Delivery) Call { return k.calls[k.log.of(d)] }
 func (k Known) Len() int { return len(k.calls) }
 
 // of names the try that a delivery is at.
-func (c *Log) of(d *sessions.Delivery) (t try) {
+func (c *Log) of(d *sessions.Delivery) (t sendTry) {
 	h := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d %d %d", c.boot, d.ID, d.Part, d.Attempt, engine.Ms(d.Updated)))
 	copy(t[:], h[:])
 	return t
@@ -186,7 +186,7 @@ func (c *Log) give(err error) {
 }
 
 // each reads the lines that are whole.
-func (c *Log) each(do func(try, Call)) error {
+func (c *Log) each(do func(sendTry, Call)) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(c.f, 0, lines*lineSize), 16<<10)
 	line := make([]byte, lineSize)
 	for {
@@ -202,7 +202,7 @@ func (c *Log) each(do func(try, Call)) error {
 		}
 		x := Call{number: binary.BigEndian.Uint64(line[callNumber:]), step: line[callStep], Last: line[callLast] == 1}
 		x.Receipt = channels.Receipt{ID: channels.MessageID(line[callReceipt+1:][:size]), At: engine.FromMs(int64(binary.BigEndian.Uint64(line[callAt:])))} //nolint:gosec // as it was
-		do(try(line[callTry:callStep]), x)
+		do(sendTry(line[callTry:callStep]), x)
 	}
 }
 
@@ -213,8 +213,8 @@ func (c *Log) Newest() (Known, error) {
 	if c.f == nil || c.failed != nil {
 		return Known{log: c}, c.failed
 	}
-	out := map[try]Call{}
-	err := c.each(func(t try, x Call) {
+	out := map[sendTry]Call{}
+	err := c.each(func(t sendTry, x Call) {
 		if x.number > out[t].number {
 			out[t] = x
 		}

@@ -268,13 +268,13 @@ func (s *Rows) freeLabel(t *engine.Tx, label string, x sessions.Session) error {
 
 // Patch changes settings.
 func (s *Rows) Patch(t *engine.Tx, k *Row, p sessions.Patch) error {
-	set(&k.Settings.SendPolicy, p.SendPolicy)
-	set(&k.Settings.Model, p.Model)
-	set(&k.Settings.Thinking, p.Thinking)
-	set(&k.Settings.Verbose, p.Verbose)
-	set(&k.Settings.Activation, p.Activation)
-	set(&k.Settings.Queue, p.Queue)
-	set(&k.Settings.Footer, p.Footer)
+	setField(&k.Settings.SendPolicy, p.SendPolicy)
+	setField(&k.Settings.Model, p.Model)
+	setField(&k.Settings.Thinking, p.Thinking)
+	setField(&k.Settings.Verbose, p.Verbose)
+	setField(&k.Settings.Activation, p.Activation)
+	setField(&k.Settings.Queue, p.Queue)
+	setField(&k.Settings.Footer, p.Footer)
 	if p.Label != nil && *p.Label != k.Label {
 		if !k.Archived {
 			if err := s.freeLabel(t, *p.Label, k.Session); err != nil {
@@ -286,7 +286,7 @@ func (s *Rows) Patch(t *engine.Tx, k *Row, p sessions.Patch) error {
 	return s.Save(t, *k)
 }
 
-func set[T any](field *T, to *T) {
+func setField[T any](field *T, to *T) {
 	if to != nil {
 		*field = *to
 	}

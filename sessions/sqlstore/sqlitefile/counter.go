@@ -71,7 +71,7 @@ func (l *diskState) read(ctx context.Context, c *engine.Conn) (err error) {
 // spoken of by checkLost.
 func checkCommits(ctx context.Context, dir, path string) (l diskState, err error) {
 	beside := filepath.Join(dir, CommitsFile)
-	if gone(path) {
+	if isAbsent(path) {
 		return l, nil // SQLite would remove the log beside it, even when it only looks
 	}
 	b, err := os.ReadFile(beside)
@@ -118,15 +118,15 @@ func checkCommits(ctx context.Context, dir, path string) (l diskState, err error
 	return l, nil
 }
 
-// gone reports whether there is no database, or an empty file.
-func gone(path string) bool {
+// isAbsent reports whether there is no database, or an empty file.
+func isAbsent(path string) bool {
 	info, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
 // forgetGone removes what is noted beside a database that is gone: a new one is made.
 func (g *Guard) forgetGone() error {
-	if !gone(g.file) {
+	if !isAbsent(g.file) {
 		return nil
 	}
 	if err := os.Remove(filepath.Join(g.conf.Dir, CommitsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {

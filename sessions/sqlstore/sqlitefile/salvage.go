@@ -87,7 +87,7 @@ func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
 func (g *Guard) salvage(ctx context.Context, c *engine.Conn, path string) error {
 	first := filepath.Join(g.conf.Dir, RescuedFile)
 	to := first
-	for n := 2; !gone(to); n++ { // an earlier one may be all that there is of something
+	for n := 2; !isAbsent(to); n++ { // an earlier one may be all that there is of something
 		to = fmt.Sprintf("%s-%d", first, n)
 	}
 	_, err := c.Exec(ctx, "VACUUM INTO ?", to)

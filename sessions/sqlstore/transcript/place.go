@@ -13,8 +13,8 @@ import (
 // counted and not stored. Messages are only ever appended, and a transcript goes as a whole, so a place never changes; a database of any
 // size has the numbers without a migration, and a write costs nothing. The index alone is read, from the last place that was asked for.
 
-// place is a message's seq and its number.
-type place struct{ seq, number int64 }
+// messagePlace is a message's seq and its number.
+type messagePlace struct{ seq, number int64 }
 
 // maxPlaces bounds the transcripts whose last place is remembered.
 const maxPlaces = 1024
@@ -22,20 +22,20 @@ const maxPlaces = 1024
 // places remembers one place in each transcript, so that neighbours are not counted from the beginning again.
 type places struct {
 	mu   sync.Mutex
-	last map[int64]place // by transcripts.num, which is not given twice while the store is open
+	last map[int64]messagePlace // by transcripts.num, which is not given twice while the store is open
 }
 
-func (p *places) near(transcript int64) place {
+func (p *places) near(transcript int64) messagePlace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last[transcript]
 }
 
-func (p *places) remember(transcript int64, at place) {
+func (p *places) remember(transcript int64, at messagePlace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil || len(p.last) >= maxPlaces {
-		p.last = map[int64]place{}
+		p.last = map[int64]messagePlace{}
 	}
 	p.last[transcript] = at
 }
@@ -50,7 +50,7 @@ func (p *places) number(ctx context.Context, c *engine.Conn, transcript, seq int
 	if seq < at.seq {
 		n = -n
 	}
-	at = place{seq: seq, number: at.number + n}
+	at = messagePlace{seq: seq, number: at.number + n}
 	p.remember(transcript, at)
 	return at.number, nil
 }
@@ -59,7 +59,7 @@ func (p *places) number(ctx context.Context, c *engine.Conn, transcript, seq int
 func (p *places) seq(ctx context.Context, c *engine.Conn, transcript, number int64) (int64, error) {
 	at := p.near(transcript)
 	if number <= at.number {
-		at = place{}
+		at = messagePlace{}
 	}
 	seq := int64(math.MaxInt64)
 	_, err := c.One(ctx, "SELECT seq FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT 1 OFFSET ?", []any{transcript, at.seq, number - at.number - 1},

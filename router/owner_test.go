@@ -1,0 +1,208 @@
+package router_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/router/routertest"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// unowned is a configuration that names no owner and asks strangers for a code.
+func unowned(s *settings.Snapshot) {
+	s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{DMPolicy: policy.DMPairing, GroupPolicy: policy.GroupOpen}}
+	s.Owners, s.Unowned = nil, true
+}
+
+// approve lets a person in by the code that they were given.
+func approve(g *routertest.Rig, user string, owner sessions.Ownership) sessions.Approval {
+	g.T.Helper()
+	g.Say(routertest.Direct(user), user, "hi")
+	a, err := g.Router.Admission.LetIn(g.T.Context(), routertest.Kind, g.Code(routertest.Direct(user)), owner)
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return a
+}
+
+// The first approval makes the owner, at once and after a restart; later ones do not unless that is asked for; what is taken back is over at once.
+func TestFirstApprovalMakesTheOwner(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		ann, bo := routertest.Direct("ann"), routertest.Direct("bo")
+		a := approve(g, "ann", sessions.FirstOwner)
+		if !a.Owner || !a.First || !strings.Contains(a.AboutOwner(), "becomes the owner") || strings.Contains(a.AboutOwner(), "conversation") {
+			t.Errorf("%+v: %s", a, a.AboutOwner())
+		}
+		b := approve(g, "bo", sessions.FirstOwner)
+		if b.Owner || !strings.Contains(b.AboutOwner(), "`parley pairing approve fake bo --owner`") {
+			t.Errorf("%+v: %s", b, b.AboutOwner())
+		}
+		if got := g.Asks(ann, "ann", "/whoami"); !strings.Contains(got, "one of my owners") {
+			t.Errorf("ann: %q", got)
+		}
+		if got := g.Asks(bo, "bo", "/send off"); !strings.Contains(got, "add `fake:bo` to `commands.ownerAllowFrom`") {
+			t.Errorf("bo: %q", got)
+		}
+		g.Stop()
+		g.Start()
+		if got := g.Asks(ann, "ann", "/whoami"); !strings.Contains(got, "one of my owners") {
+			t.Errorf("after a restart: %q", got)
+		}
+		if err := g.Router.Apply(t.Context(), g.Settings); err != nil { // a reload
+			t.Fatal(err)
+		}
+		if got := g.Asks(ann, "ann", "/whoami"); !strings.Contains(got, "one of my owners") {
+			t.Errorf("after a reload: %q", got)
+		}
+		if _, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil {
+			t.Fatal(err)
+		}
+		if g.Router.Settings().Owners.Is(routertest.Kind, routertest.Person("ann")) {
+			t.Error("ann is an owner after that was taken back")
+		}
+		if c := approve(g, "cy", sessions.FirstOwner); c.Owner {
+			t.Error("nobody is left, and the next one became the owner")
+		}
+	})
+}
+
+// Where somebody is named by the configuration, or it cannot say one person, the first approval makes no owner.
+func TestNoFirstOwner(t *testing.T) {
+	for name, f := range map[string]func(*settings.Snapshot){
+		"an owner is configured": func(s *settings.Snapshot) { unowned(s); s.Unowned = false },
+		"--no-owner":             unowned,
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, f)
+				want := sessions.FirstOwner
+				if name == "--no-owner" {
+					want = sessions.NoOwner
+				}
+				if a := approve(g, "ann", want); a.Owner {
+					t.Error("an owner")
+				}
+				if a := approve(g, "bo", sessions.FirstOwner); a.Owner {
+					t.Error("the second one is an owner")
+				}
+			})
+		})
+	}
+	for _, id := range []channels.UserID{"", "*", "@ann", " ann"} {
+		if e, ok := policy.OwnerEntry(routertest.Kind, id); ok {
+			t.Errorf("%q makes the owner entry %q", id, e)
+		}
+	}
+}
+
+// A person who was let in before becomes an owner by their id, and their conversation is the owner's session's; the answer says where it is.
+func TestOwnerAfterAConversation(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		ann, bo := routertest.Direct("ann"), routertest.Direct("bo")
+		approve(g, "ann", sessions.NoOwner)
+		approve(g, "bo", sessions.NoOwner)
+		g.Talk(ann, "ann", "apples")
+		g.Talk(bo, "bo", "pears")
+		g.Idle(2)
+		if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "ann", sessions.FirstOwner); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("an id instead of a code: %v", err)
+		}
+		a, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "ann", sessions.AnyOwner)
+		if err != nil || !a.Owner || a.Moved != sessions.MovedNow || !strings.Contains(a.AboutOwner(), "continues in `agent:main:main`") {
+			t.Fatalf("%+v, %v: %s", a, err, a.AboutOwner())
+		}
+		main := sessions.MainKey("main")
+		if got := texts(g.Transcript(main)); !strings.Contains(got, "apples") {
+			t.Errorf("the main session has %s", got)
+		}
+		g.Talk(ann, "ann", "plums")
+		g.Idle(3)
+		if got := texts(g.Transcript(main)); !strings.Contains(got, "apples") || !strings.Contains(got, "plums") {
+			t.Errorf("the main session has %s", got)
+		}
+		if got := strings.Join(g.LastPrompt(), " "); !strings.Contains(got, "apples") {
+			t.Errorf("the model is shown %s", got)
+		}
+		b, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "bo", sessions.AnyOwner)
+		if err != nil || b.Moved != sessions.MovedNever || !strings.Contains(b.AboutOwner(), "was not moved and stays in `agent:main:fake:direct:bo`") {
+			t.Errorf("%+v, %v: %s", b, err, b.AboutOwner())
+		}
+	})
+}
+
+// An owner whom the configuration names since a reload goes on with the conversation that they had.
+func TestOwnerByAReload(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		ann := routertest.Direct("ann")
+		approve(g, "ann", sessions.NoOwner)
+		g.Talk(ann, "ann", "apples")
+		g.Idle(1)
+		next := *g.Router.Settings()
+		named := &settings.Snapshot{Session: next.Session, Agents: next.Agents, Tools: next.Tools, Messages: next.Messages, Model: next.Model, Accounts: next.Accounts, Delivery: next.Delivery, Owners: policy.Owners{"fake:ann"}}
+		if err := g.Router.Apply(t.Context(), named); err != nil {
+			t.Fatal(err)
+		}
+		g.Talk(ann, "ann", "plums")
+		g.Idle(2)
+		if got := texts(g.Transcript(sessions.MainKey("main"))); !strings.Contains(got, "apples") || !strings.Contains(got, "plums") {
+			t.Errorf("the main session has %s", got)
+		}
+	})
+}
+
+func texts(list []sessions.Message) string {
+	var b strings.Builder
+	for _, m := range list {
+		fmt.Fprintf(&b, "%s: %s; ", m.Role, m.Text())
+	}
+	return b.String()
+}
+
+// A kill at any moment of the commit leaves both, the owner and the conversation in the owner's session, or neither.
+func TestFaultOwnerKilled(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		ann := routertest.Direct("ann")
+		approve(g, "ann", sessions.NoOwner)
+		g.Talk(ann, "ann", "apples")
+		g.Idle(1)
+		var images []string
+		g.Look(func(op, phase string) {
+			if strings.Contains(op, "grant") {
+				images = append(images, g.Image())
+			}
+		})
+		if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "ann", sessions.AnyOwner); err != nil {
+			t.Fatal(err)
+		}
+		g.Look(func(string, string) {})
+		g.Stop()
+		owned := []bool{}
+		for _, dir := range append(images, g.Dir) {
+			g.Dir = dir
+			g.Start()
+			people, err := g.Store.Admitted(t.Context())
+			_, none := g.Store.Get(t.Context(), sessions.MainKey("main"))
+			if err != nil || len(people) != 1 {
+				t.Fatal(people, err)
+			}
+			if moved := none == nil; moved != people[0].Owner || moved != g.Router.Settings().Owners.Is(routertest.Kind, routertest.Person("ann")) {
+				t.Errorf("an owner: %t, the conversation was moved: %t", people[0].Owner, moved)
+			}
+			owned = append(owned, people[0].Owner)
+			g.Stop()
+		}
+		if fmt.Sprint(owned) != "[false true true]" {
+			t.Errorf("an owner: %v", owned)
+		}
+	})
+}

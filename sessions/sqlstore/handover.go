@@ -1,0 +1,110 @@
+package sqlstore
+
+import (
+	"cmp"
+	"errors"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/session"
+)
+
+// handOver gives a session the conversation of another one, as sessions.Handover says. The other session is archived with an empty transcript and
+// keeps its settings; no key leads from it to the new one: an owner who is a stranger again does not write into the owner's session.
+func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
+	if h.From == h.To || h.From == "" || h.To == "" {
+		return "", nil
+	}
+	old, err := s.sessions.Get(t, h.From)
+	if errors.Is(err, sessions.ErrNotFound) || err == nil && (old.Key != h.From || old.Agent != h.To.Agent()) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if has, err := s.transcripts.HasMessages(t, h.From); err != nil || !has {
+		return "", err
+	}
+	at, err := s.sessions.Get(t, h.To)
+	fresh := errors.Is(err, sessions.ErrNotFound)
+	if err != nil && !fresh {
+		return "", err
+	}
+	if !fresh {
+		used, err := s.transcripts.HasMessages(t, h.To)
+		if err == nil && !used {
+			used, err = t.Exists("SELECT 1 FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(h.To))
+		}
+		if err != nil || used || at.Key != h.To {
+			return sessions.MovedNever, err
+		}
+	}
+	if busy, err := t.Exists("SELECT 1 FROM runs WHERE (key = ? OR parent = ?) AND status IN ('queued', 'running')", string(h.From), string(h.From)); err != nil || busy {
+		return sessions.MovedLater, err
+	}
+	if fresh {
+		if at, err = s.sessions.Create(t, sessions.Session{Key: h.To, Agent: old.Agent, Settings: old.Settings}); err != nil {
+			return "", err
+		}
+	}
+	t.Label(true, "handover")
+	if err := s.transcripts.HandOver(t, h.From, h.To, old.Agent); err != nil {
+		return "", err
+	}
+	return sessions.MovedNow, s.handOverRows(t, old, at)
+}
+
+// handOverRows gives at the row of old, and what other tables have under its key.
+func (s *moves) handOverRows(t *tx, old, at session.Row) error {
+	was := old
+	from, to := string(was.Key), string(at.Key)
+	for _, q := range []string{
+		"UPDATE runs SET key = ? WHERE key = ?", "UPDATE runs SET parent = ? WHERE parent = ? AND parent <> ''",
+		"UPDATE deliveries SET session = ? WHERE session = ? AND session <> ''", "UPDATE overheard SET key = ? WHERE key = ?",
+		"UPDATE sessions SET spawned_by = ? WHERE spawned_by = ? AND spawned_by <> ''",
+	} {
+		if _, err := t.Exec(q, to, from); err != nil {
+			return err
+		}
+	}
+	if err := s.sessions.Reset(t, &old); err != nil { // it gives its id and its transcript away
+		return err
+	}
+	old.Label, old.Last, old.Archived = "", channels.Address{}, true
+	if err := s.sessions.Save(t, old); err != nil {
+		return err
+	}
+	at.ID, at.Transcript, at.Usage, at.Context, at.Turns, at.ByAgents = was.ID, was.Transcript, was.Usage, was.Context, was.Turns, was.ByAgents
+	at.Title, at.Label, at.LastInput, at.Archived = cmp.Or(at.Title, was.Title), cmp.Or(at.Label, was.Label), was.LastInput, false
+	if was.Settings.SendPolicy == policy.Deny {
+		at.Settings.SendPolicy = policy.Deny
+	}
+	if at.Last.IsZero() {
+		at.Last = was.Last
+	}
+	at.Touch(was.Updated, t.Now)
+	if err := s.sessions.Save(t, at); err != nil {
+		return err
+	}
+	if err := s.jobs.Change(t, func(j *sessions.Job) bool {
+		if j.From != was.Key {
+			return false
+		}
+		j.From = at.Key
+		return true
+	}); err != nil {
+		return err
+	}
+	var places []string
+	if err := t.Each("SELECT address FROM heard WHERE key = ?", []any{from}, func(r engine.Row) error { places = append(places, r.Str(0)); return nil }); err != nil {
+		return err
+	}
+	for _, p := range places {
+		if err := s.sessions.HearElsewhere(t, p, from, p, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
