@@ -121,10 +121,10 @@ func (p *parser) object(depth int) (any, error) {
 			return nil, err
 		}
 		if _, twice := out[name]; twice {
-			return nil, p.wrong("%q stands twice", name)
+			return nil, p.wrong("a name stands twice")
 		}
 		if c, err = p.next(); err != nil || c != ':' {
-			return nil, p.or(err, "a : is missing after %q", name)
+			return nil, p.or(err, "a : is missing after a name")
 		}
 		p.i++
 		if out[name], err = p.value(depth + 1); err != nil {

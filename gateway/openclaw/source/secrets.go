@@ -28,6 +28,9 @@ var (
 	// shortVariable matches $NAME, which OpenClaw takes for ${NAME} in the place of a secret.
 	shortVariable = regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`)
 
+	// wholeVariable matches ${NAME}, and the forms ${env:NAME} and ${NAME:-default} that people write.
+	wholeVariable = regexp.MustCompile(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$`)
+
 	// bareVariable matches the name of a variable in the place of a provider's key, as OpenClaw's own setup writes it.
 	bareVariable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 
@@ -188,8 +191,8 @@ func variableOf(s string) string {
 	if name, ok := strings.CutPrefix(s, "secretref-env:"); ok && variableName.MatchString(name) {
 		return name
 	}
-	if name, ok := strings.CutPrefix(s, "${"); ok && strings.HasSuffix(name, "}") && regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\}$`).MatchString(name) {
-		return strings.TrimSuffix(name, "}")
+	if m := wholeVariable.FindStringSubmatch(s); m != nil {
+		return m[1]
 	}
 	if shortVariable.MatchString(s) {
 		return s[1:]
@@ -261,13 +264,20 @@ func (s *Source) nameFor(place []string) string {
 		}
 	}
 	n := len(parts)
+	if n == 0 {
+		return envName()
+	}
+	key := parts[n-1]
+	if !strings.Contains(key, "_") {
+		parts[n-1] = regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(key, "${1}_$2")
+	}
 	switch {
 	case n > 2 && parts[0] == "channels":
-		if parts[n-1] == "botToken" {
+		if key == "botToken" {
 			parts[n-1] = "token"
 		}
 		return envName(slices.DeleteFunc(parts[1:], func(p string) bool { return p == "accounts" })...)
-	case n > 3 && parts[0] == "models" && parts[1] == "providers" && parts[n-1] == "apiKey":
+	case n > 3 && parts[0] == "models" && parts[1] == "providers" && key == "apiKey":
 		return KeyVariable(parts[2])
 	case n > 3 && parts[0] == "models" && parts[1] == "providers":
 		return envName(parts[2], parts[n-1])

@@ -21,6 +21,8 @@ func TestSecrets(t *testing.T) {
 		`{channels: {telegram: {accounts: {Work: {botToken: "made-up-secret"}}}}}`:                                     {"TELEGRAM_WORK_TOKEN", known},
 		`{telegram: {token: "made-up-secret"}}`:                                                                        {"TELEGRAM_TOKEN", known},
 		`{channels: {discord: {token: "${MY_TOKEN}"}}}`:                                                                {"MY_TOKEN", asked},
+		`{channels: {discord: {token: "${env:MY_TOKEN}"}}}`:                                                            {"MY_TOKEN", asked},
+		`{channels: {discord: {token: "${MY_TOKEN:-}"}}}`:                                                              {"MY_TOKEN", asked},
 		`{channels: {discord: {token: "$MY_TOKEN"}}}`:                                                                  {"MY_TOKEN", asked},
 		`{channels: {discord: {token: {source: "env", provider: "default", id: "DISCORD_BOT_TOKEN"}}}}`:                {"DISCORD_BOT_TOKEN", asked},
 		`{channels: {discord: {token: {source: "env", id: "KNOWN"}}}}`:                                                 {"KNOWN", known},
@@ -56,7 +58,7 @@ func TestSecrets(t *testing.T) {
 		`{mcp: {servers: {gh: {command: "x", args: ["--api-key=made-up-secret"]}}}}`:                                   {"GH_ARGS", known},
 		`{hooks: {token: "made-up-secret"}, gateway: {auth: {token: "${GATEWAY}"}}}`:                                   {"HOOKS_TOKEN", known},
 		`{hooks: {token: "ALL_CAPITALS"}}`:                                                                             {"HOOKS_TOKEN", "ALL_CAPITALS"},
-		`{tools: {web: {search: {apiKey: "${PART}made-up-secret"}}}}`:                                                  {"TOOLS_WEB_SEARCH_APIKEY", "p" + known},
+		`{tools: {web: {search: {apiKey: "${PART}made-up-secret"}}}}`:                                                  {"TOOLS_WEB_SEARCH_API_KEY", "p" + known},
 	} {
 		with := map[string]string{"openclaw.json": "{" + providers + in[1:]}
 		for n, c := range files {

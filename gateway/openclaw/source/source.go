@@ -67,6 +67,7 @@ func Load(f Folder) *Source {
 	s := &Source{folder: f, moved: map[string]channels.Secret{}, file: map[string]string{}, block: map[string]string{}, profiles: map[string]string{}, wanted: map[string]string{}}
 	if tree := s.read(); tree != nil {
 		s.modernize(tree)
+		s.agentModels(tree)
 		s.variables(tree)
 		s.credentials(tree)
 		s.Tree = object(s.fill(tree, nil))

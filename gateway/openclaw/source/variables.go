@@ -39,6 +39,9 @@ func (s *Source) Variable(name string) Variable {
 			return Variable{Value: channels.NewSecret(v), Origin: from.origin, Ours: true}
 		}
 	}
+	if name == "OPENCLAW_STATE_DIR" || name == "CLAWDBOT_STATE_DIR" {
+		return Variable{Value: channels.NewSecret(absolute(s.folder.Root.Name())), Origin: "the state folder"}
+	}
 	if other, ok := aliases[name]; ok {
 		return s.Variable(other)
 	}
@@ -112,7 +115,7 @@ func (s *Source) variables(tree map[string]any) {
 			_, twice := s.block[name]
 			_, writable := configfile.EnvLine(name, channels.NewSecret(value))
 			switch what := join(at, name); {
-			case at == "env" && name == "vars", twice:
+			case at == "env" && name == "vars", twice, value == "${"+name+"}":
 			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !writable || strings.Contains(value, "${"):
 				s.folder.Report.Leave(what, "put the variables into the file "+configfile.EnvName+" beside the configuration")
 			default:

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -46,19 +47,30 @@ func (s *Source) workspaces() {
 	for _, id := range slices.Sorted(maps.Keys(own)) {
 		tries := []string{own[id]}
 		if tries[0] == "" && id == first {
-			tries = []string{root, "workspace"}
+			tries = []string{root}
 		} else if tries[0] == "" {
-			tries = []string{root + "-" + id, path.Join(root, id), "workspace-" + id}
+			tries = []string{root + "-" + id, path.Join(root, id)}
 		}
+		tries = append(tries, agentFolder(id, first))
 		for _, dir := range tries {
 			if at, ok := s.inside(dir, ""); ok && s.workspace(id, at) {
 				break
+			} else if !ok && dir == cmp.Or(own[id], root) && dir != "" && (own[id] != "" || id == first) {
+				s.folder.Report.See("workspace "+dir, "it is not in the state folder, so its files were not read: copy IDENTITY.md, USER.md, MEMORY.md and memory to "+agentFolder(id, first)+" in the state folder, and import again")
 			}
 		}
 	}
 	for _, w := range s.Workspaces {
 		s.instruct(w)
 	}
+}
+
+// agentFolder is the folder of an agent that OpenClaw takes without a setting.
+func agentFolder(id, first string) string {
+	if id == first {
+		return "workspace"
+	}
+	return "workspace-" + id
 }
 
 // instruct writes the persona of a workspace as instructions of its agent, a key that OpenClaw does not have.
@@ -104,7 +116,8 @@ func (s *Source) workspace(agent, dir string) bool {
 		}
 	}
 	days, _ := fs.Glob(s.folder.Root.FS(), path.Join(dir, "memory", "*.md"))
-	for _, day := range days {
+	slices.Reverse(days) // the newest first, in case there are too many notes
+	for _, day := range days[:min(len(days), maxNotes)] {
 		w.Files = append(w.Files, strings.TrimPrefix(day, dir+"/"))
 		s.remember(&w, day)
 	}

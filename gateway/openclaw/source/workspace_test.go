@@ -43,13 +43,13 @@ func TestWorkspaces(t *testing.T) {
 	want := []Workspace{
 		{Agent: "b", Path: "mine", Files: []string{"IDENTITY.md", "USER.md"}, Instructions: "Olga \uFFFD"},
 		{Agent: "c", Path: "workspace-c", Files: []string{"MEMORY.md"}},
-		{Agent: "main", Path: "workspace", Files: []string{"AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "memory/2026-01-02.md", "memory/2026-01-03.md"},
-			Notes: []string{"MEMORY: One fact.\nAnother fact.", "MEMORY: Garden: Beans grow.", "2026-01-02: - planted beans", "2026-01-03: - planted beans"}},
+		{Agent: "main", Path: "workspace", Files: []string{"AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "memory/2026-01-03.md", "memory/2026-01-02.md"},
+			Notes: []string{"MEMORY: One fact.\nAnother fact.", "MEMORY: Garden: Beans grow.", "2026-01-03: - planted beans", "2026-01-02: - planted beans"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if !hasLine(r.Different, "workspace/MEMORY.md", "2 notes of the agent main") || !hasLine(r.Also, "workspace/TOOLS.md", "AGENTS.md") || len(s.Jobs) > 0 {
+	if !hasLine(r.Different, "workspace/MEMORY.md", "2 notes of the agent main") || !hasLine(r.Also, "workspace/TOOLS.md", "AGENTS.md") || !hasLine(r.Also, "workspace /srv/elsewhere", "workspace-d in the state folder") || len(s.Jobs) > 0 {
 		t.Errorf("%+v, %+v", r, s.Jobs)
 	}
 }
