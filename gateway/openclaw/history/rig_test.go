@@ -209,7 +209,7 @@ func pack(t testing.TB, text string) []byte {
 }
 
 // packedArchive makes the cold archive of a transcript.
-func packedArchive(t testing.TB, window string, messages ...string) (data []byte, events int, sum string) {
+func packedArchive(t testing.TB, window string, messages ...string) (data []byte, events int, hash string) {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"kind":"header","version":1,"sessionId":%q,"generation":1}`+"\n", window)
@@ -220,6 +220,10 @@ func packedArchive(t testing.TB, window string, messages ...string) (data []byte
 	}
 	b.WriteString(`{"kind":"identity","row":{}}` + "\n" + `{"kind":"fts","row":{}}` + "\n")
 	data = pack(t, b.String())
+	return data, events, sum(data)
+}
+
+func sum(data []byte) string {
 	s := sha256.Sum256(data)
-	return data, events, hex.EncodeToString(s[:])
+	return hex.EncodeToString(s[:])
 }
