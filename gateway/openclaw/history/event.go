@@ -250,9 +250,10 @@ func (e event) time() time.Time {
 
 // content reads what a message says: a text, or a list of blocks.
 func content(raw json.RawMessage, n *counts) (out []sessions.Block, ok bool) {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return sessions.TextContent(text), true
+	if len(raw) > 0 && raw[0] != '[' {
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return sessions.TextContent(text), err == nil
 	}
 	var blocks []block
 	if json.Unmarshal(raw, &blocks) != nil {

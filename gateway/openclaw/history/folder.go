@@ -105,7 +105,7 @@ var known = []struct{ pattern, kind string }{
 	{"cron/*", "records of past runs"},
 	{"agents/*/sessions", ""}, {"agents/*/agent", ""},
 	{"agents/*/*", "other state of an agent"},
-	{"agents/*/agent/openclaw-agent.*", ""},
+	{"agents/*/agent/openclaw-agent.*", ""}, {"agents/*/agent/cold", ""},
 	{"agents/*/agent/auth-profiles.json", ""},
 	{"agents/*/agent/auth*.json", "subscriptions and the order of keys"},
 	{"agents/*/agent/models.json", "list of models that OpenClaw made of its configuration"},
@@ -144,21 +144,23 @@ func (h *History) Rest(others ...string) {
 
 // kindOf returns what a file is; "" = the import reads it. down: files below it are looked at.
 func kindOf(name string, others []string) (kind string, down bool) {
-	depth := strings.Count(name, "/")
-	for _, k := range others {
-		if ok, _ := path.Match(k, name); ok {
-			return "", slices.ContainsFunc(known, func(k struct{ pattern, kind string }) bool { return below(k.pattern, name) })
+	for _, k := range known {
+		down = down || below(k.pattern, name)
+	}
+	for _, pattern := range others {
+		if ok, _ := path.Match(pattern, name); ok {
+			return "", down
 		}
 	}
 	for _, k := range known {
 		if ok, _ := path.Match(k.pattern, name); ok {
-			return k.kind, slices.ContainsFunc(known, func(k struct{ pattern, kind string }) bool { return below(k.pattern, name) })
+			return k.kind, down
 		}
 	}
-	if depth == 0 {
+	if !strings.Contains(name, "/") {
 		return "parley does not know these files", false
 	}
-	return "", false
+	return "", down
 }
 
 // below reports whether a pattern is of something directly below a folder.

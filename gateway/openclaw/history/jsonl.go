@@ -101,15 +101,15 @@ func (h *History) link(folder string, list []found, files []fs.DirEntry) {
 				continue
 			}
 			for _, name := range append(byID[id], path.Base(id)+".jsonl") {
-				h.addFile(f, id, path.Join(folder, name))
+				h.addFile(f, id, path.Join(folder, name), h.look(path.Join(folder, name)).begins)
 			}
 		}
 		for _, name := range byID[f.entry.SessionID] {
-			h.addFile(f, f.entry.SessionID+"/"+name, path.Join(folder, name))
+			h.addFile(f, f.entry.SessionID+"/"+name, path.Join(folder, name), h.look(path.Join(folder, name)).begins)
 		}
-		slices.SortStableFunc(f.windows, func(a, b window) int { return a.begins.Compare(b.begins) })
+		sortWindows(f.windows)
 		if name, ok := h.file(folder, f.entry); ok {
-			h.addFile(f, f.entry.SessionID, name)
+			h.addFile(f, f.entry.SessionID, name, time.Time{})
 		} else if f.entry.SessionID != "" && len(f.windows) == 0 {
 			f.missing = "there is no file of its transcript"
 		}
@@ -118,15 +118,21 @@ func (h *History) link(folder string, list []found, files []fs.DirEntry) {
 }
 
 // addFile adds a file to a session, once.
-func (h *History) addFile(f *found, id, name string) {
+func (h *History) addFile(f *found, id, name string, begins time.Time) {
 	info, err := fs.Stat(h.files, name)
 	if err != nil || !info.Mode().IsRegular() || h.counted[name] {
 		return
 	}
 	h.counted[name] = true
-	w := window{id: id, each: func(_ context.Context, take func([]byte, bool)) error { return h.eachLine(name, take) }}
-	w.begins = h.look(name).begins
-	f.windows = append(f.windows, w)
+	f.windows = append(f.windows, h.fileWindow(id, name, begins))
+}
+
+func (h *History) fileWindow(id, name string, begins time.Time) window {
+	return window{id: id, begins: begins, each: func(_ context.Context, take func([]byte, bool)) error { return h.eachLine(name, take) }}
+}
+
+func sortWindows(list []window) {
+	slices.SortStableFunc(list, func(a, b window) int { return a.begins.Compare(b.begins) })
 }
 
 // eachLine hands over the lines of a file, which may be compressed.
@@ -235,39 +241,39 @@ func plainText(raw json.RawMessage) string {
 // adopt gives transcripts that no entry names to the session that they belonged to before a reset. Older versions did not note it, so only
 // a clear case counts: the one session whose chat the messages name, or the one conversation that the agent has.
 func (h *History) adopt(folder string, list []found, files []fs.DirEntry) {
-	earlier := map[*found][]window{}
+	who, earlier := newOwners(list), map[*found][]window{}
 	for _, file := range files {
 		name := path.Join(folder, file.Name())
-		id, isPrimary := strings.CutSuffix(file.Name(), ".jsonl")
+		id, isTranscript := strings.CutSuffix(file.Name(), ".jsonl")
 		if m := resetFile.FindStringSubmatch(file.Name()); m != nil {
-			id, isPrimary = m[1], true
+			id, isTranscript = m[1], true
 		}
-		if !isPrimary || h.counted[name] || artifact(file.Name()) != "" || !file.Type().IsRegular() {
+		if !isTranscript || h.counted[name] || artifact(file.Name()) != "" || !file.Type().IsRegular() {
 			continue
 		}
 		l := h.look(name)
-		f := owner(list, l)
-		if f == nil {
-			continue
+		if f := who.of(l); f != nil {
+			h.counted[name] = true
+			earlier[f] = append(earlier[f], h.fileWindow(id, name, l.begins))
 		}
-		h.counted[name] = true
-		earlier[f] = append(earlier[f], window{id: id, begins: l.begins, each: func(_ context.Context, take func([]byte, bool)) error { return h.eachLine(name, take) }})
 	}
 	for f, windows := range earlier {
-		current := f.windows
-		f.windows = append(windows, current...)
-		slices.SortStableFunc(f.windows[:len(f.windows)-min(len(current), 1)], func(a, b window) int { return a.begins.Compare(b.begins) })
-		f.missing = ""
+		all := append(windows, f.windows...)
+		sortWindows(all[:len(all)-min(len(f.windows), 1)]) // the current one is the last
+		f.windows, f.missing = all, ""
 	}
 }
 
-// owner finds the session of a transcript that no entry names. nil = unclear.
-func owner(list []found, l looked) *found {
-	if !l.people || l.mixed {
-		return nil
-	}
-	var of, main *found
-	conversations, direct := 0, 0
+// owners are the sessions that transcripts without a name can belong to.
+type owners struct {
+	byChat                map[evidence][]*found // without the channel
+	main                  *found
+	conversations, direct int
+	others                bool // there are sessions of jobs, hooks or sub-agents
+}
+
+func newOwners(list []found) *owners {
+	o := &owners{byChat: map[evidence][]*found{}}
 	for i := range list {
 		f := &list[i]
 		p, err := f.mapped.key.Parse()
@@ -275,43 +281,48 @@ func owner(list []found, l looked) *found {
 			continue
 		}
 		switch p.Form {
+		case sessions.FormCron, sessions.FormHook, sessions.FormSubagent, sessions.FormNode:
+			o.others = true
+			continue
 		case sessions.FormMain:
 			if p.Thread == "" {
-				main = f
+				o.main = f
 			}
-			conversations++
 		case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
-			direct++
-			conversations++
-			if l.chat.id != "" && !l.chat.group && p.ID == l.chat.id && (p.Channel == "" || l.chat.channel == "" || string(p.Channel) == l.chat.channel) {
-				if of != nil {
-					return nil
-				}
-				of = f
-			}
+			o.direct++
+			o.byChat[evidence{id: p.ID}] = append(o.byChat[evidence{id: p.ID}], f)
 		case sessions.FormGroup, sessions.FormRoom:
-			conversations++
-			if l.chat.id != "" && l.chat.group && p.Thread == "" && p.ID == l.chat.id && (l.chat.channel == "" || string(p.Channel) == l.chat.channel) {
-				if of != nil {
-					return nil
-				}
-				of = f
+			if at := (evidence{id: p.ID, group: true}); p.Thread == "" {
+				o.byChat[at] = append(o.byChat[at], f)
 			}
-		case sessions.FormCron, sessions.FormHook, sessions.FormSubagent, sessions.FormNode:
-			if l.chat.id == "" {
-				return nil // it may be one of these
-			}
-		default:
-			conversations++
+		}
+		o.conversations++
+	}
+	return o
+}
+
+// of returns the session of a transcript. nil = unclear.
+func (o *owners) of(l looked) *found {
+	if !l.people || l.mixed {
+		return nil
+	}
+	if l.chat.id == "" {
+		if o.conversations == 1 && !o.others {
+			return o.main
+		}
+		return nil
+	}
+	var of []*found
+	for _, f := range o.byChat[evidence{id: l.chat.id, group: l.chat.group}] {
+		if p, err := f.mapped.key.Parse(); err == nil && (p.Channel == "" || l.chat.channel == "" || string(p.Channel) == l.chat.channel) {
+			of = append(of, f)
 		}
 	}
 	switch {
-	case of != nil:
-		return of
-	case main == nil || l.chat.group:
-		return nil
-	case l.chat.id != "" && direct == 0, l.chat.id == "" && conversations == 1:
-		return main
+	case len(of) == 1:
+		return of[0]
+	case len(of) == 0 && !l.chat.group && o.direct == 0:
+		return o.main
 	}
 	return nil
 }

@@ -1,17 +1,20 @@
 package history
 
 import (
+	"strings"
 	"testing"
 
 	"parley/channels"
 	"parley/sessions"
 )
 
-// plainIDs knows three channels and takes ids as they are.
+// plainIDs knows three channels and takes ids without the channel's name.
 type plainIDs struct{}
 
-func (plainIDs) Person(_ channels.Kind, id string) (string, bool) { return id, true }
-func (plainIDs) Chat(_ channels.Kind, id string) (string, bool)   { return id, true }
+func (plainIDs) Person(k channels.Kind, id string) (string, bool) {
+	return strings.TrimPrefix(id, string(k)+":"), true
+}
+func (x plainIDs) Chat(k channels.Kind, id string) (string, bool) { return x.Person(k, id) }
 func (plainIDs) Has(k channels.Kind) bool {
 	return k == "telegram" || k == "discord" || k == "whatsapp"
 }

@@ -95,7 +95,7 @@ func unwrap(text string, at time.Time) (string, wrapped) {
 		w.system = false
 		return strings.Join(parts, "\n\n"), w
 	}
-	rest, found := blocks(plain, at, &w)
+	rest, found := blocks(plain, &w)
 	if strings.HasPrefix(rest, historyMark) {
 		if i := strings.LastIndex(rest, currentMark); i >= 0 {
 			rest, found = rest[i+len(currentMark):], true
@@ -103,7 +103,7 @@ func unwrap(text string, at time.Time) (string, wrapped) {
 	}
 	if stripped, ok := header(rest, at, &w); ok {
 		rest, found = stripped, true
-		if more, ok := blocks(rest, at, &w); ok {
+		if more, ok := blocks(rest, &w); ok {
 			rest = more
 		}
 	}
@@ -132,9 +132,8 @@ func unwrap(text string, at time.Time) (string, wrapped) {
 }
 
 // blocks removes the blocks before a text.
-func blocks(text string, at time.Time, w *wrapped) (rest string, found bool) {
-	rest = text
-	for {
+func blocks(text string, w *wrapped) (rest string, found bool) {
+	for rest = text; ; found = true {
 		next := strings.TrimLeft(rest, "\n ")
 		switch {
 		case memory.MatchString(next):
@@ -155,7 +154,7 @@ func blocks(text string, at time.Time, w *wrapped) (rest string, found bool) {
 		default:
 			return rest, found
 		}
-		rest, found = next, true
+		rest = strings.TrimLeft(next, "\n")
 	}
 }
 
