@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/convert"
 	"parley/sessions"
 )
 
@@ -129,20 +130,4 @@ func chatKey(p sessions.Parts, seg []string, chats ids) mapped {
 }
 
 // agentID writes an agent's name as parley has it.
-func agentID(s string) sessions.AgentID {
-	var b strings.Builder
-	for _, c := range strings.ToLower(strings.TrimSpace(s)) {
-		switch {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_':
-			b.WriteRune(c)
-		case !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	id := strings.Trim(b.String(), "-")
-	id = strings.TrimLeft(id[:min(len(id), 64)], "_-")
-	if id == "" {
-		return "main"
-	}
-	return sessions.AgentID(id)
-}
+func agentID(s string) sessions.AgentID { return convert.AgentID(s) }

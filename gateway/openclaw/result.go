@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"parley/channels"
+	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/report"
 	"parley/sessions"
 )
@@ -18,5 +19,6 @@ type Result struct {
 	Config   []byte                     // the configuration; nil when there was none
 	Needs    []string                   // variables that it takes from the environment and that nothing here sets
 	Secrets  map[string]channels.Secret // that it takes from the environment, by name
+	Paired   []convert.Person           // whom parley should keep as paired; see KeepPaired
 	Sessions []Imported
 }
