@@ -195,7 +195,10 @@ func (c *conversion) singleChats(what string, chats map[string]any, a *access) {
 	for _, id := range slices.Sorted(maps.Keys(chats)) {
 		m := object(chats[id])
 		at := what + ".direct." + id
-		if !slices.ContainsFunc([]string{"enabled", "dmPolicy", "allowFrom", "tools", "toolsBySender", "requireTopic"}, func(k string) bool { return m[k] != nil && m[k] != true }) {
+		if !slices.ContainsFunc([]string{"enabled", "dmPolicy", "allowFrom", "tools", "toolsBySender", "requireTopic"}, func(k string) bool {
+			sub, isObject := m[k].(map[string]any)
+			return m[k] != nil && !(k == "enabled" && m[k] == true) && (!isObject || len(sub) > 0)
+		}) {
 			c.Leave(at, "parley has no settings of single direct chats")
 			continue
 		}
@@ -254,8 +257,8 @@ func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *ac
 	}
 	switch {
 	case len(a.groups) > 0:
-	case f["groups"] != nil && len(raw) > 0 || f["groups"] != nil && raw == nil:
-		a.groupPolicy = disabled // what was listed cannot be; no list would mean all groups
+	case f["groups"] != nil:
+		a.groupPolicy = disabled // a list admits what it lists, and nothing is left of it; no list would mean all groups
 	case k == "telegram" && a.groupPolicy == allowlist:
 		a.groupPolicy = disabled
 		c.Differ(what+".groups", "OpenClaw ignores Telegram groups that are not listed, and none is: groupPolicy is disabled")

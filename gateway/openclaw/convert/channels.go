@@ -73,7 +73,7 @@ func (c *conversion) channel(kind string, v any) {
 			continue
 		}
 		all[string(name)] = out
-		fields := c.effective(k, at, top, object(raw[id]), name, len(raw))
+		fields := c.effective(k, at, top, object(raw[id]), name)
 		if own[id] != nil {
 			c.fields(kind, at, object(raw[id]), out)
 		}
@@ -91,20 +91,20 @@ func hasAccount(own map[string]any, id channels.AccountID) bool {
 	return false
 }
 
-// effective returns what an account says, with what it takes from its channel. The channel's token belongs to the account default, and its
-// Telegram groups to no one of several bots.
-func (c *conversion) effective(k channels.Kind, at string, top, own map[string]any, id channels.AccountID, count int) map[string]any {
+// effective returns what an account says, with what it takes from its channel; on WhatsApp it takes it from the account default first. The
+// channel's token belongs to the account default. Maps replace one another as a whole.
+func (c *conversion) effective(k channels.Kind, at string, top, own map[string]any, id channels.AccountID) map[string]any {
 	out := maps.Clone(top)
-	delete(out, "accounts")
 	delete(out, "enabled")
+	if k == "whatsapp" && id != channels.DefaultAccount {
+		maps.Copy(out, object(object(top["accounts"])[string(channels.DefaultAccount)]))
+		delete(out, "enabled")
+	}
+	delete(out, "accounts")
 	if id != channels.DefaultAccount {
 		for _, key := range tokens[k].keys {
 			delete(out, key)
 		}
-	}
-	if k == "telegram" && count > 1 && own["groups"] == nil && out["groups"] != nil {
-		delete(out, "groups")
-		c.Differ(at+".groups", "with several bots OpenClaw gives the channel's groups to none of them: name the groups of this bot")
 	}
 	maps.Copy(out, own)
 	if own["dmPolicy"] == nil && object(own["dm"])["policy"] != nil { // its own older key, not the channel's newer one
@@ -113,7 +113,7 @@ func (c *conversion) effective(k channels.Kind, at string, top, own map[string]a
 	if own["allowFrom"] == nil && object(own["dm"])["allowFrom"] != nil {
 		delete(out, "allowFrom")
 	}
-	if outer, inner := entries(top["allowFrom"]), entries(own["allowFrom"]); len(outer) > 0 && !slices.Contains(outer, any(everybody)) && slices.Contains(inner, any(everybody)) {
+	if outer, inner := entries(top["allowFrom"]), entries(own["allowFrom"]); top["allowFrom"] != nil && !slices.Contains(outer, any(everybody)) && slices.Contains(inner, any(everybody)) {
 		out["allowFrom"] = slices.DeleteFunc(slices.Clone(inner), func(v any) bool { return v == everybody })
 		c.Differ(at+".allowFrom", `"*" does not count here, because the channel's own allowFrom names single people`)
 	}

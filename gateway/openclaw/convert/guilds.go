@@ -28,6 +28,9 @@ func (c *conversion) guilds(k channels.Kind, what string, f map[string]any, a *a
 		for _, room := range slices.Sorted(maps.Keys(rooms)) {
 			key, ok := c.ids.Chat(k, room)
 			switch _, twice := a.groups[key]; {
+			case id == everybody && len(guilds) > 1 && room != everybody:
+				names = append(names, room) // its server may be one that is listed, whose entry would count
+				continue
 			case room == everybody || !ok:
 				if open := object(rooms[room]); open["enabled"] != false && open["allow"] != false {
 					names = append(names, room)

@@ -312,20 +312,32 @@ func (c *conversion) groupTools(k channels.Kind, at string, m, def map[string]an
 		whole, from = object(def["tools"]), append(from, object(def["toolsBySender"]))
 	}
 	all := c.policiesOf(at+".tools", whole, nil)
-	bySender = map[string]rights{}
+	said := map[string][]toolPolicy{}
 	for i, section := range from {
+		before := maps.Clone(said)
 		for _, who := range slices.Sorted(maps.Keys(section)) {
 			own := object(section[who])
+			if word, rest, _ := strings.Cut(who, ":"); word == "channel" {
+				kind, id, _ := strings.Cut(rest, ":")
+				if channels.Kind(strings.ToLower(kind)) != k {
+					continue // nobody of this channel
+				}
+				who = id
+			}
 			id, ok := c.senderKey(k, who)
 			if !ok || own == nil {
 				c.Need(fmt.Sprintf("%s.toolsBySender.%s", at, who), "parley knows no such person, so no tool is permitted in this group: write the person's id, and give the tools back")
 				return nothing, nil
 			}
-			if _, has := bySender[id]; has && i > 0 {
+			if _, has := before[id]; has && i > 0 {
 				continue
 			}
-			bySender[id] = convert(c.policiesOf(at+".toolsBySender."+who, own, nil))
+			said[id] = append(said[id], c.policiesOf(at+".toolsBySender."+who, own, nil)...)
 		}
+	}
+	bySender = map[string]rights{}
+	for id, all := range said {
+		bySender[id] = convert(all)
 	}
 	return convert(all), bySender
 }
