@@ -82,6 +82,9 @@ func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result
 		return err
 	}
 	err = importSessions(e.ctx, s, r.Sessions, out)
+	if err == nil {
+		_, err = r.KeepPaired(e.ctx, s)
+	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}

@@ -301,6 +301,14 @@ func TestIntoTheStore(t *testing.T) {
 	if err != nil || len(hits) == 0 {
 		t.Errorf("found: %v, %v", hits, err)
 	}
+	for range 2 { // it is safe to repeat
+		if _, err := r.KeepPaired(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, err := s.Admitted(t.Context()); err != nil || len(p) != 2 || p[0].Channel != "telegram" || p[0].Account != channels.DefaultAccount || p[0].User != "1001" || p[1].User != "3003" {
+		t.Errorf("paired people: %+v, %v", p, err)
+	}
 	keys, open, err := s.Recover(t.Context())
 	if err != nil || len(keys)+len(open) > 0 {
 		t.Errorf("work came with them: %v, %v, %v", keys, open, err)
