@@ -65,6 +65,7 @@ type imported struct {
 	InForce bool     `json:"inForce"`          // Config is what parley reads without --config
 	Notes   int      `json:"notes"`            // of the agents' memory that were added
 	Jobs    int      `json:"jobs"`             // scheduled jobs that were added
+	People  int      `json:"people"`           // paired people who were added
 	Written []string `json:"written"`          // files, and the state folder
 	Kept    []string `json:"kept"`             // copies of replaced files, and files that were left as they are
 	New     int      `json:"new"`              // sessions that were added
@@ -109,6 +110,9 @@ func (c importOpenClawCmd) Run(e *env) error {
 		}
 	}
 	out.Report = r.Report
+	if n := len(r.Paired); n > 0 && !c.Use && !c.SessionsOnly {
+		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing: --use carries them over, as do parley pairing approve and allowFrom", n))
+	}
 	out.person()
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
 }
@@ -156,42 +160,46 @@ func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out
 			return err
 		}
 	}
-	switch {
-	case c.ConfigOnly && !c.Use:
+	if c.ConfigOnly && !c.Use {
 		return to.write(files, out)
-	case c.ConfigOnly:
-		release, err := sqlstore.Hold(to.conf.State)
-		if err != nil {
-			return needsStopped(err)
-		}
-		return errors.Join(to.write(files, out), release())
 	}
 	s, err := sqlstore.Open(e.ctx, sqlstore.Config{Dir: to.conf.State, DSN: to.conf.Store.DSN.Reveal()})
 	if err != nil {
 		return needsStopped(err)
 	}
+	if !c.ConfigOnly {
+		err = c.history(e, to, r, s, out, bar)
+	}
+	if err == nil && c.Use { // before that another configuration decides who is let in
+		out.People, err = r.KeepPaired(e.ctx, s)
+	}
+	if err == nil {
+		err = to.write(files, out) // before the store is closed: no host may start between the two
+	}
+	return errors.Join(err, s.Close())
+}
+
+// history commits sessions, notes and jobs.
+func (c importOpenClawCmd) history(e *env, to destination, r *openclaw.Result, s *sqlstore.Store, out *imported, bar *progressBar) error {
 	bar.begin("Writing sessions")
 	stored, err := r.Store(e.ctx, s, bar.set)
 	bar.end()
+	out.New, out.Grown, out.Same, out.Added = stored.New, stored.Extended, stored.Same, stored.Messages
+	for _, k := range stored.Left {
+		out.Skipped = append(out.Skipped, string(k))
+	}
+	if err != nil && stored.New+stored.Extended > 0 {
+		return fmt.Errorf("%w (%d sessions before it are stored; run the command again)", err, stored.New+stored.Extended)
+	}
 	if err == nil {
+		out.Written = append(out.Written, to.conf.State)
 		out.Notes, err = r.StoreNotes(e.ctx, s)
 	}
 	if err == nil && c.Jobs {
 		out.Jobs, err = r.StoreJobs(e.ctx, s, to.agents(r, out.Config != ""), time.Now())
 		r.Report.Sort()
 	}
-	out.New, out.Grown, out.Same, out.Added = stored.New, stored.Extended, stored.Same, stored.Messages
-	for _, k := range stored.Left {
-		out.Skipped = append(out.Skipped, string(k))
-	}
-	if err == nil {
-		out.Written = append(out.Written, to.conf.State)
-		err = to.write(files, out) // before the store is closed: no host may start between the two
-	}
-	if err != nil && stored.New+stored.Extended > 0 {
-		err = fmt.Errorf("%w (%d sessions before it are stored; run the command again)", err, stored.New+stored.Extended)
-	}
-	return errors.Join(err, s.Close())
+	return err
 }
 
 // needsStopped says what to do about a state folder that a host uses.

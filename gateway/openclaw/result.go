@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"parley/channels"
+	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
 	"parley/gateway/openclaw/report"
@@ -22,7 +23,7 @@ type Result struct {
 	Sessions []history.Imported
 	Jobs     []Job
 	Notes    []sessions.AddNote // memory of the agents, visible from their main sessions
-	Paired   []history.Paired   // people whom OpenClaw let in by pairing, whatever the policy is now
+	Paired   []convert.Person   // whom parley should keep as paired; see KeepPaired
 
 	root      *os.Root
 	databases *database.Folder

@@ -53,9 +53,6 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 	if !found && !x.has("agents") && !x.has("sessions/sessions.json") && !x.has(database.Shared) {
 		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, source.Names[0])
 	}
-	if r.Paired, err = history.PairedPeople(ctx, root, r.databases, &r.Report); err != nil {
-		return nil, err
-	}
 	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: historyIDs{x.ids}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress})
 	if err != nil {
 		return nil, err
