@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"gopkg.in/yaml.v3"
 )
 
 // The service files start commands that the program takes; the files of a release exist, are well-formed, and name one version of Go. What needs
@@ -49,7 +49,7 @@ func TestPackaging(t *testing.T) {
 		}
 	}
 
-	for _, m := range regexp.MustCompile(`(?:src|postinstall|preremove|postremove|postupgrade): "?([^",} ]+)`).FindAllStringSubmatch(read(".goreleaser.yaml"), -1) {
+	for _, m := range regexp.MustCompile(`(?:src|postinstall|preremove|postremove|postupgrade): "?([^",}\s]+)`).FindAllStringSubmatch(read(".goreleaser.yaml"), -1) {
 		if files, err := filepath.Glob(filepath.Join("..", "..", m[1])); err != nil || len(files) == 0 {
 			t.Errorf(".goreleaser.yaml packs %s, which does not exist (%v)", m[1], err)
 		}
