@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/accounts"
+	"parley/gateway/config"
 	"parley/gateway/openclaw"
 	"parley/gateway/openclaw/locate"
 	"parley/gateway/openclaw/report"
@@ -113,6 +115,9 @@ func (c importOpenClawCmd) Run(e *env) error {
 	if n := len(r.Paired); n > 0 && !c.Use && !c.SessionsOnly {
 		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing: --use carries them over, as do parley pairing approve and allowFrom", n))
 	}
+	if out.Config != "" {
+		out.links(to.made(r))
+	}
 	out.person()
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
 }
@@ -128,8 +133,26 @@ func (out *imported) person() {
 			out.Need(name, "no value found: set it in the environment, or add a line NAME='value' "+where)
 		}
 	}
+	out.Sort()
 	if out.Running != "" {
 		out.NeedsYou = slices.Insert(out.NeedsYou, 0, report.Item{What: "OpenClaw", Why: "it is running (" + out.Running + "): stop it before you write: openclaw gateway stop"})
+	}
+}
+
+// links adds to the report the accounts whose phone must be linked again.
+func (out *imported) links(c *config.Config) {
+	if c == nil {
+		return
+	}
+	for _, a := range c.Channels {
+		if a.Kind != "whatsapp" {
+			continue
+		}
+		what, command := "channels.whatsapp", "parley login whatsapp"
+		if a.ID != channels.DefaultAccount {
+			what, command = what+".accounts."+string(a.ID), command+" --account "+string(a.ID)
+		}
+		out.Need(what, "link the phone again, with the host running: "+command+". OpenClaw keeps the keys of its device for Baileys, parley uses whatsmeow. On the phone, remove OpenClaw under Linked devices")
 	}
 }
 

@@ -86,16 +86,22 @@ func (to destination) needs(r *openclaw.Result) []string {
 	return slices.DeleteFunc(append([]string{}, r.Needs...), func(name string) bool { return there(name) != "" })
 }
 
+// made is the new configuration as parley reads it; nil = there is none.
+func (to destination) made(r *openclaw.Result) *config.Config {
+	if r.Config == nil {
+		return nil
+	}
+	c, _, _ := config.Parse(to.file, r.Config, accounts.Table(tables.Adapters()), func(name string) string { // the import checked it
+		return cmp.Or(os.Getenv(name), r.Secrets[name].Reveal(), "0:unset") // some may be set where the host runs
+	})
+	return c
+}
+
 // agents lists the agents for whom jobs can be imported, the default one first: those of the new configuration, or of the one in force.
 func (to destination) agents(r *openclaw.Result, isNew bool) []sessions.AgentID {
-	conf := to.conf
-	if isNew {
-		c, _, err := config.Parse(to.file, r.Config, accounts.Table(tables.Adapters()), func(name string) string {
-			return cmp.Or(os.Getenv(name), r.Secrets[name].Reveal(), "0:unset") // some may be set where the host runs
-		})
-		if err == nil {
-			conf = c
-		}
+	conf := to.made(r)
+	if conf == nil || !isNew {
+		conf = to.conf
 	}
 	ids, first := conf.Agents.IDs()
 	return append([]sessions.AgentID{first}, ids...)
