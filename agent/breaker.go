@@ -183,7 +183,7 @@ func (b *Breaker) settle(ctx context.Context, c *circuit, done func(error), verd
 	switch after := c.State(); {
 	case before == after:
 	case after == gobreaker.StateOpen:
-		b.log.LogAttrs(ctx, slog.LevelWarn, "a model or its provider is left alone for a while",
+		b.log.LogAttrs(ctx, slog.LevelWarn, "model or provider paused after repeated failures",
 			slog.String(key, c.Name()), slog.Duration("for", BreakerPause), slog.Any("err", verdict))
 	case after == gobreaker.StateClosed:
 		b.log.LogAttrs(ctx, slog.LevelInfo, "a model or its provider works again", slog.String(key, c.Name()))

@@ -32,7 +32,7 @@ func (r *turnRun) tryAlone(ctx context.Context, x *response) {
 	if r.alone || ctx.Err() != nil || !r.goAlone() {
 		return
 	}
-	r.log.LogAttrs(ctx, slog.LevelWarn, "a turn failed again, repeating it without the messages before it",
+	r.log.LogAttrs(ctx, slog.LevelWarn, "turn failed again; retrying without earlier messages",
 		slog.String("run", string(r.Caller.Run.ID)), slog.Any("err", x.err))
 	once := func() bool { // makes one request in the place of x, and reports whether the model answered it
 		r.once = true
@@ -71,7 +71,7 @@ func (r *turnRun) afterRefusal(ctx context.Context, x *response) {
 	if len(newest) == 0 { // not a turn
 		return
 	}
-	r.log.LogAttrs(ctx, slog.LevelWarn, "the provider refused a request, repeating it without a part",
+	r.log.LogAttrs(ctx, slog.LevelWarn, "provider refused the request; retrying without a part",
 		slog.String("run", string(r.Caller.Run.ID)), slog.Any("err", x.err))
 	hidden := !r.answered && r.goAlone()
 	if hidden {

@@ -109,7 +109,7 @@ func (h *Holds) load() {
 	}
 	left, err := readHolds(h.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		h.log.Warn("how long the platform asked to wait cannot be read; it will be asked again", "file", h.path, "err", err)
+		h.log.Warn("cannot read stored retry times", "hint", "the platform is called at once, and may ask to wait again", "file", h.path, "err", err)
 	}
 	now := time.Now()
 	h.mu.Lock()
@@ -155,7 +155,7 @@ func (h *Holds) save() {
 		err = os.Rename(h.path+".new", h.path)
 	}
 	if err != nil {
-		h.log.Warn("how long the platform asked to wait cannot be kept for the next start", "file", h.path, "err", err)
+		h.log.Warn("cannot store retry times for the next start", "file", h.path, "err", err)
 		_ = os.Remove(h.path + ".new") // it may not be there
 		h.mu.Lock()
 		defer h.mu.Unlock()

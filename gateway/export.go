@@ -25,26 +25,26 @@ func (h *Host) export(name string, text []byte) (string, error) {
 func writeExport(folder, name string, text []byte) (path string, err error) {
 	state, err := os.OpenRoot(folder)
 	if err != nil {
-		return "", fmt.Errorf("opening the state folder: %w", err)
+		return "", fmt.Errorf("open the state folder: %w", err)
 	}
 	defer state.Close() //nolint:errcheck // it was only read
 	if err := state.Mkdir(exportFolder, 0o700); err != nil && !os.IsExist(err) {
-		return "", fmt.Errorf("making the folder of exports: %w", err)
+		return "", fmt.Errorf("create the folder of exports: %w", err)
 	}
 	root, err := state.OpenRoot(exportFolder)
 	if err != nil {
-		return "", fmt.Errorf("opening the folder of exports: %w", err)
+		return "", fmt.Errorf("open the folder of exports: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	part := name + ".part"
 	if err := root.WriteFile(part, text, 0o600); err != nil {
-		return "", fmt.Errorf("writing an export: %w", err)
+		return "", fmt.Errorf("write an export: %w", err)
 	}
 	if err := root.Rename(part, name); err != nil {
-		return "", fmt.Errorf("writing an export: %w", err)
+		return "", fmt.Errorf("write an export: %w", err)
 	}
 	if err := dropExports(root, name); err != nil {
-		return "", fmt.Errorf("deleting old exports: %w", err)
+		return "", fmt.Errorf("delete old exports: %w", err)
 	}
 	return filepath.Join(state.Name(), exportFolder, name), nil
 }

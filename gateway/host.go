@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 
 	"parley/agent"
 	"parley/gateway/accounts"
+	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/models"
 	"parley/gateway/operations"
@@ -33,6 +35,7 @@ type Deps struct {
 	Version   string
 	Getenv    func(string) string
 	Began     time.Time // of the process
+	Process   api.Process
 
 	// Confine runs the MCP servers of sandboxed sessions: this program with its hidden subcommand.
 	Confine confine.Launcher
@@ -55,12 +58,16 @@ type Host struct {
 	secrets  *redactor
 	started  chan struct{} // closed when the accounts run
 	stopping chan struct{} // closed when Run begins to stop
+
+	reloading sync.Mutex
+	quitting  sync.Once
+	quit      chan struct{} // closed by Quit
 }
 
 // Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
 func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	c := d.Config.Config()
-	h = &Host{deps: d, config: d.Config.Config, log: d.Log, models: models.NewSet(d.Providers, d.Getenv, d.Log), started: make(chan struct{}), stopping: make(chan struct{})}
+	h = &Host{deps: d, config: d.Config.Config, log: d.Log, models: models.NewSet(d.Providers, d.Getenv, d.Log), started: make(chan struct{}), stopping: make(chan struct{}), quit: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			h.close()
@@ -109,6 +116,7 @@ func (h *Host) serve(metrics *prometheus.Registry) {
 	table := operations.Table(operations.Deps{
 		Config: h.config, Adapters: d.Adapters, Store: h.store, Router: h.router, Models: h.models, Accounts: h.accounts, Servers: h.servers, Server: h.server, Health: health,
 		Page: page, Redact: h.secrets.redact, Log: d.Log, Version: d.Version, Began: d.Began, Stopping: h.stopping,
+		Process: d.Process, Reload: h.reload, Quit: h.Quit,
 	}).WithDocument(d.Version)
 	page.Open(table)
 	h.server.Open(server.Parts{
@@ -143,8 +151,9 @@ func (h *Host) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
+	case <-h.quit:
 	case err = <-served:
-		err = fmt.Errorf("the HTTP server ended: %w", err)
+		err = fmt.Errorf("HTTP server: %w", err)
 	case damage := <-h.store.Damaged():
 		err = fmt.Errorf("nothing more is accepted: %w", damage)
 	}
@@ -175,7 +184,7 @@ func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFu
 	select {
 	case <-ended:
 	case <-limit.Done():
-		h.log.Warn("some work did not end in time; it is taken up at the next start")
+		h.log.Warn("shutdown timed out", "hint", "unfinished work resumes on the next start")
 	}
 	h.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond).String())
 }
@@ -187,38 +196,49 @@ func (h *Host) close() {
 	}
 	if h.store != nil {
 		if err := h.store.Close(); err != nil {
-			h.log.Error("closing the store", "err", err)
+			h.log.Error("cannot close the store", "err", err)
 		}
 	}
 }
 
+// Quit makes Run stop, as the end of its context does. Any goroutine may call it, more than once.
+func (h *Host) Quit() { h.quitting.Do(func() { close(h.quit) }) }
+
 // Reload reads the configuration again. A good file is applied, a bad one leaves everything as it is.
 func (h *Host) Reload(ctx context.Context) error {
+	_, err := h.reload(ctx)
+	return err
+}
+
+// reload is Reload. It returns the keys that changed.
+func (h *Host) reload(ctx context.Context) ([]config.Change, error) {
 	select {
 	case <-h.started:
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
+	h.reloading.Lock()
+	defer h.reloading.Unlock()
 	changes, err := h.deps.Config.Reload()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := h.config()
 	if err := h.server.Reload(c); err != nil {
-		return err
+		return nil, err
 	}
 	h.models.Choose(ctx, c.Agents.Defaults.Model, c.Models.Providers)
 	h.makeWorkspaces(c)
 	if err := h.router.Apply(ctx, h.settings(c)); err != nil {
-		return err
+		return nil, err
 	}
 	h.servers.Apply(c.MCPSettings()) //nolint:contextcheck // servers live with the host, not with the reload
 	h.accounts.Reload(c)
 	for _, w := range c.Warnings {
-		h.log.Warn("the configuration", "problem", w.String())
+		h.log.Warn("configuration warning", "problem", w.String())
 	}
-	h.log.Info("the configuration was read again", "changed", fmt.Sprint(changes))
-	return nil
+	h.log.Info("configuration reloaded", "changed", fmt.Sprint(changes))
+	return changes, nil
 }
 
 // model finds a model for the router.

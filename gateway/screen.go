@@ -32,9 +32,9 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 	if h.accounts.Page() != nil {
 		if link {
 			line("page", "%s", h.Link())
-			line("", "Good once, within 2 minutes. parley open prints a new one.")
+			line("", "Works once, within 2 minutes. `parley open` prints a new one.")
 		} else {
-			line("page", "%s/ (parley open prints the link)", h.server.URL())
+			line("page", "%s/ (`parley open` prints the link)", h.server.URL())
 		}
 		line("terminal", "parley chat")
 	}
@@ -43,7 +43,7 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 	}
 	line("model", "%s (%s)", chosen.Model, chosen.Why)
 	if chosen.Offline() {
-		line("", "Built in, understands a few phrases. For a real one set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or run parley init.")
+		line("", "Built-in demo model; it understands only a few phrases. For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or run `parley init`.")
 	}
 	if at := h.models.PlaceOf(chosen.Model); at != "" {
 		line("", "at %s", at)
@@ -59,7 +59,7 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 	if c.Path != "" {
 		line("config", "%s", c.Path)
 	} else {
-		line("config", "none: the defaults (parley init writes one by questions)")
+		line("config", "none: defaults are in use (`parley init` writes one)")
 	}
 	seen := map[string]bool{}
 	for _, a := range h.accounts.All() {
@@ -78,7 +78,7 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 		if s := c.Tools.MCP.Servers[name]; s.Enabled {
 			line("mcp", "… %s: starting (parley status)", name)
 		} else {
-			line("mcp", "– %s: switched off (enabled: false)", name)
+			line("mcp", "– %s: disabled (enabled: false)", name)
 		}
 	}
 	if set := c.MCPSettings(); set.Confined() {
@@ -92,7 +92,7 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 	}
 	for _, d := range c.Disabled {
 		seen[string(d.Kind)] = true
-		line(string(d.Kind), "– %s: switched off (enabled: false)", d.ID)
+		line(string(d.Kind), "– %s: disabled (enabled: false)", d.ID)
 	}
 	for _, row := range h.deps.Adapters {
 		if !seen[string(row.Kind)] {

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode"
 )
@@ -17,7 +19,7 @@ func Mentions(patterns []string, names ...string) ([]*regexp.Regexp, []Problem) 
 		re, err := regexp.Compile("(?i)" + p)
 		switch {
 		case err != nil:
-			bad = append(bad, Problem{Path: fmt.Sprintf("mentionPatterns[%d]", i), Message: fmt.Sprintf("not a regular expression: %v", err)})
+			bad = append(bad, Problem{Path: fmt.Sprintf("mentionPatterns[%d]", i), Message: "is not a regular expression: " + reasonOf(err)})
 		case re.MatchString(""):
 			bad = append(bad, Problem{Path: fmt.Sprintf("mentionPatterns[%d]", i), Message: fmt.Sprintf("%q matches every message", p)})
 		default:
@@ -37,6 +39,14 @@ func Mentions(patterns []string, names ...string) ([]*regexp.Regexp, []Problem) 
 		}
 	}
 	return out, nil
+}
+
+// reasonOf returns the reason of a regular expression's error without its text.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
+		return e.Code.String()
+	}
+	return err.Error()
 }
 
 func mentioned(text string, patterns []*regexp.Regexp) bool {

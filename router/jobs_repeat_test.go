@@ -128,7 +128,7 @@ func TestLastChat(t *testing.T) {
 				t.Errorf("%s, %v; want %s, %q", to, err, want, words)
 			}
 		}
-		last(channels.Address{}, "nobody has written to the main session of main")
+		last(channels.Address{}, "no owner has written to the main session of main yet, so there is no last chat; to become an owner: parley pairing approve CHANNEL CODE --owner")
 		say("page", routertest.Owner)
 		last(channels.Address{}, "only the page has written to the main session of main")
 		say("fake", routertest.Owner)

@@ -28,7 +28,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 		log.Warn("two accounts share one login", "other", other, "hint", "remove one of them: the platform may disconnect one for the other")
 	}
 	for _, was := range found.Denied {
-		log.Warn("what this login was denied under another account's name is denied under this one too", "was", was, "hint", "/send inherit in a chat lifts it there")
+		log.Warn("copied denials from the login's former account name", "was", was, "hint", "/send inherit in a chat lifts it there")
 	}
 	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {

@@ -82,8 +82,8 @@ func (e *Endings) Judge(t *Try, log *slog.Logger, model string, a Unmarked) Endi
 	}
 	e.mu.Unlock()
 	if learned {
-		log.LogAttrs(t.parent, slog.LevelWarn, "the model's answers do not say that they are complete", slog.String("model", model),
-			slog.String("hint", "they are taken as they are when the connection ends in order"))
+		log.LogAttrs(t.parent, slog.LevelWarn, "model's answers lack an end mark", slog.String("model", model),
+			slog.String("hint", "parley accepts an answer when its connection ends in order"))
 	}
 	switch {
 	case h.isMarked:

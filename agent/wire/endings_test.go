@@ -68,7 +68,7 @@ func TestEndings(t *testing.T) {
 	expect("the end of a sentence", judge("/", "m", "One.", &before), Complete)
 	expect("no end of a sentence", judge("/", "m", "one", &before), Unclear)
 	expect("the same", judge("/", "m", "one", &before), Complete)
-	if strings.Count(log.String(), "do not say that they are complete") != 1 {
+	if strings.Count(log.String(), "lack an end mark") != 1 {
 		t.Errorf("told once: %s", &log)
 	}
 	e.Marked("m")

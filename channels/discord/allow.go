@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	errPerson = errors.New("write a user's id, a number of 17 to 20 digits, for example 80351110224678912, or @name; /whoami says it")
-	errGroup  = errors.New("write a channel's id, a number of 17 to 20 digits, for example 41771983423143937; /whoami in the channel says it")
+	errPerson = errors.New("use an id of 17 to 20 digits such as 80351110224678912, or @name; send /whoami to the bot to see yours")
+	errGroup  = errors.New("use a channel id of 17 to 20 digits such as 41771983423143937; send /whoami in the channel to see it")
 )
 
 var (

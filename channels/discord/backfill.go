@@ -49,7 +49,7 @@ func (q *queues) onDisk() (last []channels.Position, since string, err error) {
 		if last, since, err = q.c.known(q.ctx); err == nil {
 			return last, since, q.c.names.complete(q.ctx)
 		}
-		q.c.log.WarnContext(q.ctx, "the discord messages that are on disk are not known; events wait for that", "err", err)
+		q.c.log.WarnContext(q.ctx, "cannot read last Discord message ids; events wait", "err", err)
 		if !channels.Sleep(q.ctx, wait) {
 			return nil, "", q.ctx.Err()
 		}

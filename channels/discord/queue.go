@@ -149,7 +149,7 @@ func (q *queues) shed(c *chat, e event) {
 		c.gap.shed = true
 		break
 	}
-	q.c.log.Warn("too many discord events wait; the messages among them will be read again, the rest is lost", "chat", c.id, "events", len(lost), "commands", commands)
+	q.c.log.Warn("Discord event queue full; dropped events", "hint", "dropped messages are fetched again, other events are lost", "chat", c.id, "events", len(lost), "commands", commands)
 }
 
 // work gives a line to a goroutine of its own unless it has one; q.mu is held.
@@ -343,7 +343,7 @@ func (q *queues) offer(in channels.Inbound) bool {
 			return true
 		}
 		if tries == 1 {
-			q.c.log.WarnContext(q.ctx, "a discord event was not taken and will be offered again", "address", in.Address.String(), "err", err)
+			q.c.log.WarnContext(q.ctx, "Discord event not accepted; retrying", "address", in.Address.String(), "err", err)
 		}
 		if !channels.Sleep(q.ctx, wait/2+rand.N(wait)) {
 			return false
@@ -366,7 +366,7 @@ func (q *queues) patiently(limit time.Duration, call func() error) error {
 			return err
 		}
 		if tries == patience {
-			q.c.log.WarnContext(q.ctx, "discord does not answer what has to be read before a chat goes on; it is asked again and again", "err", err)
+			q.c.log.WarnContext(q.ctx, "cannot read Discord chat; retrying", "hint", "events of the chat wait until Discord answers", "err", err)
 		}
 		pause := max(channels.Classify(err).RetryAfter, wait/2+rand.N(wait))
 		if time.Since(began) > limit-pause || !channels.Sleep(q.ctx, pause) {

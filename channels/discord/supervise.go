@@ -326,7 +326,7 @@ func (r *runner) ready(ctx context.Context, data json.RawMessage, address string
 		Private     []json.RawMessage     `json:"private_channels"`
 	}
 	if err := json.Unmarshal(data, &said); err != nil || said.SessionID == "" || said.User.ID == "" {
-		r.c.log.WarnContext(ctx, "discord began a session with what makes no sense", "err", err)
+		r.c.log.WarnContext(ctx, "Discord sent an invalid READY event", "err", err)
 		return false
 	}
 	r.session.id, r.session.url, r.session.failed = said.SessionID, said.ResumeURL, 0

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	errPerson = errors.New("write a user's id, a whole number, for example 1001, or @name; a phone number is none; /whoami says it")
-	errGroup  = errors.New("write a group's id, a whole number below zero, for example -1001234567890; /whoami in the group says it")
+	errPerson = errors.New("use a numeric id such as 1001, or @name, not a phone number; send /whoami to the bot to see yours")
+	errGroup  = errors.New("use a negative numeric id such as -1001234567890; send /whoami in the group to see it")
 )
 
 // Person reads how people write who a user is: an id or @name.

@@ -28,7 +28,7 @@ func (c *Channel) claimed(ctx context.Context) io.Closer {
 			return mine
 		}
 		if !told {
-			c.log.ErrorContext(ctx, "telegram is not asked for messages: "+claimedWords)
+			c.log.ErrorContext(ctx, "another process uses the Telegram bot token", "hint", claimedWords)
 			c.health.Set(ctx, channels.Conflict, claimedWords)
 		}
 		if !channels.Sleep(ctx, claimAgain) {

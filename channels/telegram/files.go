@@ -50,7 +50,7 @@ func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out cha
 	case out.Text != "" && said.refusesCaption():
 		return c.sendApart(ctx, params, kinds, out)
 	case said.refusesFile():
-		c.log.WarnContext(ctx, "telegram refuses a file; its message is sent without", "err", said)
+		c.log.WarnContext(ctx, "Telegram refused a file; sending without it", "err", said)
 		return c.sendWithout(ctx, params, out)
 	}
 	return receipt, err
@@ -83,10 +83,10 @@ func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds [
 	case err == nil:
 		receipt.LeftOut = leaving(receipt.LeftOut, left.LeftOut)
 	case channels.Classify(err).Class == channels.Ambiguous:
-		c.log.WarnContext(ctx, "it is not known whether a file arrived; the text did", "err", err)
+		c.log.WarnContext(ctx, "text arrived; delivery of a file is unknown", "err", err)
 		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files)+" (may have arrived)")
 	default:
-		c.log.WarnContext(ctx, "telegram refuses a file; the text was sent without", "err", err)
+		c.log.WarnContext(ctx, "Telegram refused a file; sent the text only", "err", err)
 		receipt.LeftOut, receipt.Unsent = leaving(receipt.LeftOut, namesOf(out.Files)), channels.FileWords(out.Files)
 		if _, err := c.sendWithout(ctx, params, out); err != nil {
 			c.log.WarnContext(ctx, "telegram refuses the note about a refused file", "err", err)

@@ -65,7 +65,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	if err := h.take(running, inbox, body); err != nil { //nolint:contextcheck // what has begun is finished though the caller goes away
-		h.c.log.WarnContext(r.Context(), "telegram event was not taken and will be delivered again", "err", err)
+		h.c.log.WarnContext(r.Context(), "Telegram event not accepted; Telegram delivers it again", "err", err)
 		http.Error(w, "not taken", http.StatusServiceUnavailable)
 		return
 	}

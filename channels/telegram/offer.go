@@ -52,7 +52,7 @@ func (p *poller) offer(ctx context.Context, items []item) (refused int) {
 
 	p.advance(items)
 	if n := failures.Load(); n > 0 {
-		p.c.log.WarnContext(ctx, "telegram events were not taken and will be offered again", "chats", n, "err", *first.Load())
+		p.c.log.WarnContext(ctx, "Telegram events not accepted; retrying", "chats", n, "err", *first.Load())
 	}
 	return int(failures.Load())
 }

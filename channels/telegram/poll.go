@@ -148,7 +148,7 @@ func (c *Channel) identify(ctx context.Context) error {
 			channels.Sleep(ctx, tokens.NextBackOff())
 			continue
 		}
-		c.log.WarnContext(ctx, "telegram does not say who the bot is; events wait for that", "err", failed)
+		c.log.WarnContext(ctx, "Telegram getMe failed; events wait", "err", failed)
 		if failed.Class == channels.Limited {
 			c.asked(ctx, failed.RetryAfter)
 		}
@@ -309,7 +309,7 @@ func (p *poller) noteGap(ctx context.Context, items []item) {
 	}
 	p.newest = last
 	if missing := items[0].id - last - 1; missing > fullBatch {
-		p.c.log.WarnContext(ctx, "telegram updates were thrown away before this host fetched them; Telegram keeps them for a day",
+		p.c.log.WarnContext(ctx, "Telegram dropped updates before they were fetched", "hint", "Telegram keeps updates for one day",
 			"missing", missing, "last", last, "next", items[0].id)
 	}
 }
@@ -380,6 +380,6 @@ func (p *poller) confirm(ctx context.Context) {
 	}
 	params := tgbotapi.Params{"offset": strconv.FormatInt(p.offset, 10), "timeout": "0", "limit": "1", "allowed_updates": allowedUpdates}
 	if _, err := p.c.calls.ofBot(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
-		p.c.log.InfoContext(ctx, "telegram updates were not confirmed and will come again", "err", err)
+		p.c.log.InfoContext(ctx, "Telegram updates not confirmed; Telegram sends them again", "err", err)
 	}
 }

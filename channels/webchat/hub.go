@@ -182,7 +182,7 @@ func (c *Channel) showLocked(id channels.ChatID, e Event) {
 		select {
 		case r.out <- e:
 		default:
-			c.log.Info("webchat: a reader was too slow and has to reload", "chat", string(id))
+			c.log.Info("slow web chat reader must reload", "chat", string(id))
 			c.cut(id, r)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	errPerson = errors.New("write a phone number with its country code, for example +4915123456789, or …@lid; /whoami says it")
-	errName   = errors.New("WhatsApp has no @names: write a phone number with its country code, for example +4915123456789")
-	errGroup  = errors.New("write a group's id, which ends in @g.us; /whoami in the group says it")
+	errPerson = errors.New("use a phone number with its country code such as +4915123456789, or an id that ends in @lid; send /whoami to the bot to see yours")
+	errName   = errors.New("WhatsApp has no @names; use a phone number with its country code such as +4915123456789")
+	errGroup  = errors.New("use a group id that ends in @g.us; send /whoami in the group to see it")
 )
 
 // wholeNumber is a phone number with its country code. https://www.itu.int/rec/T-REC-E.164

@@ -283,7 +283,7 @@ func TestFaultConnections(t *testing.T) {
 				h.texts("are you back?")
 				h.none()
 			}
-			if strings.Contains(h.log.String(), "still works on a connection that has ended") {
+			if strings.Contains(h.log.String(), "still uses an ended connection") {
 				t.Error("a connection was made while the library still handled what the one before had brought")
 			}
 			h.idle()

@@ -107,7 +107,7 @@ func (k *intake) refuse(stanza string, list []channels.Inbound, err error) {
 		k.held[list[i].Address.Chat] = refusal{stanza: stanza, at: time.Now()}
 	}
 	k.fetchAgain()
-	k.c.log.WarnContext(k.offering, "a WhatsApp event was not taken; it is fetched again", "chat", list[0].Address.Chat, "err", err)
+	k.c.log.WarnContext(k.offering, "WhatsApp event not accepted; fetching it again", "chat", list[0].Address.Chat, "err", err)
 }
 
 // fetchAgain sees to it that there is another connection: however much waits, it waits for one.
@@ -122,7 +122,7 @@ func (k *intake) fetchAgain() {
 // keysFailed is told when the key file cannot be used for a message.
 func (k *intake) keysFailed(err error) {
 	k.fetchAgain()
-	k.c.log.WarnContext(k.offering, "the WhatsApp key file cannot be used; what comes meanwhile is fetched again", "err", err)
+	k.c.log.WarnContext(k.offering, "cannot use the WhatsApp key file", "hint", "events that come meanwhile are fetched again", "err", err)
 }
 
 func (k *intake) stopRetry() {
@@ -176,5 +176,5 @@ func (k *intake) insist(in channels.Inbound, tries int, stale func() bool) {
 }
 
 func (k *intake) lost(in channels.Inbound, err error) {
-	k.c.log.WarnContext(context.WithoutCancel(k.offering), "a WhatsApp event was not taken and does not come again", "event", in.Event, "id", in.ID, "err", err)
+	k.c.log.WarnContext(context.WithoutCancel(k.offering), "WhatsApp event not accepted and lost", "event", in.Event, "id", in.ID, "err", err)
 }

@@ -93,7 +93,7 @@ func (k *keyring) close() {
 	defer tick.Stop()
 	for began := time.Now(); k.db.Stats().OpenConnections > 0; <-tick.C {
 		if time.Since(began) > keysPatience {
-			k.log.log.WarnContext(k.log.ctx, "the library still uses the key file, and is not waited for")
+			k.log.log.WarnContext(k.log.ctx, "WhatsApp library still uses the key file")
 			return
 		}
 	}

@@ -249,7 +249,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 	}
 	if keys.linked() {
 		if err := c.logout(ctx, keys, log); err != nil {
-			c.log.WarnContext(ctx, "WhatsApp was not told that the link is over: remove the device on the phone, under linked devices", "err", err)
+			c.log.WarnContext(ctx, "cannot unlink the device at WhatsApp", "hint", "remove the device on the phone, under linked devices", "err", err)
 		}
 	}
 	keys.close()

@@ -67,9 +67,9 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	l.shut()
 	if end.aside {
 		if where, err := putAside(c.keys, time.Now()); err != nil {
-			c.log.ErrorContext(ctx, "the keys of the ended link could not be put aside", "err", err)
+			c.log.ErrorContext(ctx, "cannot move the keys of the old link", "err", err)
 		} else {
-			c.log.WarnContext(ctx, "the keys of the ended link were put aside", "file", where)
+			c.log.WarnContext(ctx, "moved the keys of the old link", "file", where)
 		}
 	}
 	return c.stopFor(ctx, end)
@@ -140,7 +140,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	}
 	l.typing = newTyping(l)
 	if l.unknown, err = loadStrangers(filepath.Dir(c.keys)); err != nil {
-		c.log.WarnContext(ctx, "which chats have no known number could not be read", "err", err)
+		c.log.WarnContext(ctx, "cannot read WhatsApp chats without a number", "err", err)
 	}
 	return l, nil
 }
@@ -276,7 +276,7 @@ func (c *Channel) update(ctx context.Context) bool {
 	defer cancel()
 	latest, err := whatsmeow.GetLatestVersion(ctx, c.client)
 	if err != nil {
-		c.log.WarnContext(ctx, "the current version of WhatsApp's web client could not be found out")
+		c.log.WarnContext(ctx, "cannot get the current WhatsApp web version")
 		return false
 	}
 	library.Lock()

@@ -22,7 +22,7 @@ func (t connectionGate) settle(ctx context.Context, log *slog.Logger) {
 	select {
 	case t <- struct{}{}:
 	case <-impatient.C:
-		log.WarnContext(ctx, "the library still works on a connection that has ended; the next one is made beside it")
+		log.WarnContext(ctx, "WhatsApp library still uses an ended connection", "hint", "the next connection starts beside it")
 	case <-ctx.Done():
 	}
 }

@@ -147,6 +147,6 @@ func (l *link) numberKnown(d *decoder, info *types.MessageInfo, in channels.Inbo
 
 func (l *link) noted(err error) {
 	if err != nil {
-		l.c.log.WarnContext(l.offering, "which chats have no known number could not be noted", "err", err)
+		l.c.log.WarnContext(l.offering, "cannot store WhatsApp chats without a number", "err", err)
 	}
 }

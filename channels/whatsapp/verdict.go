@@ -155,6 +155,6 @@ func (c *Channel) timelock(ctx context.Context, e *events.NotifyAccountReachoutT
 	}
 	c.mu.Unlock()
 	if e.IsActive {
-		c.log.WarnContext(ctx, "WhatsApp lets the account answer only people who wrote first", "until", e.TimeEnforcementEnds.Time)
+		c.log.WarnContext(ctx, "WhatsApp restricted the account to replies", "until", e.TimeEnforcementEnds.Time)
 	}
 }

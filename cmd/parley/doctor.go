@@ -51,7 +51,7 @@ func (c doctorCmd) Run(e *env) error {
 		return err
 	}
 	if n := tally(found, doctor.Failure); n > 0 {
-		return failed(exitFailed, "failed", "%d of %d checks failed", n, len(found))
+		return failed(exitFailed, "failed", "%s of %d failed", counted(n, "check"), len(found))
 	}
 	return nil
 }
@@ -92,7 +92,14 @@ func findings(p *page, fs []doctor.Finding) {
 			p.printf("    → %s\n", f.Fix)
 		}
 	}
-	p.note("\n%d fine, %d warnings, %d errors\n", tally(fs, doctor.Fine), tally(fs, doctor.Warning), tally(fs, doctor.Failure))
+	next := "nothing to do"
+	for _, f := range fs {
+		if f.Next {
+			next = f.Fix
+		}
+	}
+	p.note("\n%d ok, %s, %s\n", tally(fs, doctor.Fine), counted(tally(fs, doctor.Warning), "warning"), counted(tally(fs, doctor.Failure), "error"))
+	p.printf("Next: %s\n", next)
 }
 
 func tally(fs []doctor.Finding, l doctor.Level) (n int) {

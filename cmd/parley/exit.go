@@ -44,6 +44,8 @@ func (f *failure) Unwrap() error { return f.err }
 // usageError is a mistake on the command line or in the configuration.
 type usageError struct{ error }
 
+func (u usageError) Unwrap() error { return u.error }
+
 func misuse(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
 
 // failed makes a failure.

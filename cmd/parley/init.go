@@ -185,6 +185,9 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 			}
 			fmt.Fprintf(os.Stderr, "--token %s: %s It is used anyway.\n", kind, problem)
 		}
+		if name, ok := strings.CutPrefix(c.Token[kind], "$"); ok {
+			a.Stored = append(a.Stored, name)
+		}
 		a.Channels = append(a.Channels, ch)
 	}
 	for _, kind := range c.Channel {
@@ -205,13 +208,24 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 		}
 		a.Owners = append(a.Owners, owner)
 	}
+	if notes, err = c.model(e, d, &a); err != nil {
+		return a, nil, err
+	}
+	if len(a.Channels) > 0 && len(a.Owners) == 0 {
+		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "parley pairing approve CHANNEL CODE, or --owner CHANNEL:ID"})
+	}
+	return a, notes, nil
+}
+
+// model takes the model that the flags name, or that is found, and tests its key. The notes say why there is none.
+func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []models.Note, err error) {
 	m, why, found := d.Detect(e.ctx, c.Model)
 	switch provider, _, _ := strings.Cut(c.Model, "/"); {
 	case found && (c.Model == "" || strings.HasPrefix(m.Name, provider+"/")):
 		a.Model = m
 		a.Model.Name = cmp.Or(c.Model, m.Name)
 	case c.Model != "":
-		return a, nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
+		return nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
 	case !found:
 		notes = []models.Note{{Text: "no language model was found (" + why + "). The built-in demo model answers; it understands only a few phrases",
 			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, give Ollama a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}
@@ -219,18 +233,15 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 	if a.Model.Var != "" {
 		problem, rejected := d.Try(e.ctx, a.Model)
 		if rejected {
-			return a, nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, a.Model.Var)
+			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, a.Model.Var)
 		}
 		if problem != "" {
 			fmt.Fprintf(os.Stderr, "%s It is used anyway.\n", problem)
 		}
-		a.Stored = []string{a.Model.Var}
+		a.Stored = append(a.Stored, a.Model.Var)
 		a.Model = a.Model.Stored(d.Getenv)
 	}
-	if len(a.Channels) > 0 && len(a.Owners) == 0 {
-		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "parley pairing approve CHANNEL CODE, or --owner CHANNEL:ID"})
-	}
-	return a, notes, nil
+	return notes, nil
 }
 
 // valueOf reads a secret that is not on the command line, where other users see it.

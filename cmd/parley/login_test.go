@@ -120,10 +120,10 @@ func TestLoginCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wait(t, "fake (default) is linked as \"Anna\".")
-	if err := (loginCmd{Channel: "fake", Phone: "+4915123456789"}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), "linked already as Anna") {
+	if err := (loginCmd{Channel: "fake", Phone: "+4915123456789"}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), "already linked as Anna") {
 		t.Errorf("a login of what is connected: %v", err)
 	}
-	for _, c := range []struct{ channel, want string }{{"fake", "linked already as Anna"}, {"webchat", "is not linked by a person"}, {"nochannel", "there is no channel"}} {
+	for _, c := range []struct{ channel, want string }{{"fake", "already linked as Anna"}, {"webchat", "is not linked by a person"}, {"nochannel", "there is no channel"}} {
 		if err := (loginCmd{Channel: c.channel}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("without a terminal, %s: %v", c.channel, err)
 		}

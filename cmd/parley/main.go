@@ -24,10 +24,10 @@ var version = "dev"
 
 // common is what every command takes.
 type common struct {
-	Config string           `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml (of a trusted folder), ~/.config/parley/config.yaml, or none at all."`
-	UTC    bool             `name:"utc" help:"Times as they are, in UTC; without it as seen from now."`
+	Config string           `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Default: $$PARLEY_CONFIG, ./config.yaml of a trusted folder, or ~/.config/parley/config.yaml."`
+	UTC    bool             `name:"utc" help:"Show absolute times in UTC instead of relative ones."`
 	Ver    kong.VersionFlag `name:"version" help:"Print the version."`
-	Quiet  bool             `short:"q" help:"Print results only, no words about them."`
+	Quiet  bool             `short:"q" help:"Print only results."`
 }
 
 // hostLine is the command line of the host alone.
@@ -40,44 +40,54 @@ type hostLine struct {
 type cli struct {
 	common
 
-	Run        runCmd        `cmd:"" default:"1" help:"Run the host (the default)."`
-	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
-	Say        sayCmd        `cmd:"" help:"Say something to the agent of a session."`
-	Agent      agentCmd      `cmd:"" help:"Have an agent work on something."`
-	Send       sendCmd       `cmd:"" help:"Send a text to a chat, without an agent."`
-	Open       openCmd       `cmd:"" help:"Print the link to the page of the running host."`
-	SignOut    signOutCmd    `cmd:"" name:"sign-out" help:"Sign every browser out of the page."`
-	Status     statusCmd     `cmd:"" help:"Say how the running host is."`
-	Events     eventsCmd     `cmd:"" help:"Print what happens, as it happens."`
-	Sessions   sessionsCmd   `cmd:"" help:"List, read, search, change, delete sessions."`
-	Runs       runsCmd       `cmd:"" help:"What agents work on and have worked on."`
-	Agents     agentsCmd     `cmd:"" help:"List the agents."`
-	Models     modelsCmd     `cmd:"" help:"List, test the language models, and forget what was learned about them."`
-	Usage      usageCmd      `cmd:"" help:"What model calls cost, by day, agent and model."`
-	Channels   channelsCmd   `cmd:"" help:"How the accounts are connected."`
-	Login      loginCmd      `cmd:"" help:"Link an account with a phone."`
-	Logout     logoutCmd     `cmd:"" help:"End the link of an account."`
-	Pairing    pairingCmd    `cmd:"" help:"Let people in."`
-	Policy     policyCmd     `cmd:"" help:"About the send policy."`
-	Tools      toolsCmd      `cmd:"" help:"Which tools there are, and who may use them."`
-	Mcp        mcpCmd        `cmd:"" help:"The running host's MCP server on standard input and output, for programs that start such servers."`
-	Cron       cronCmd       `cmd:"" help:"Jobs that begin by themselves at a time."`
-	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
-	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
-	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read or taken."`
-	Check      checkCmd      `cmd:"" help:"Check the configuration."`
-	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
-	Init       initCmd       `cmd:"" help:"Write a configuration by questions."`
-	Trust      trustCmd      `cmd:"" help:"Let the config.yaml of a folder count when parley is started there."`
-	Doctor     doctorCmd     `cmd:"" help:"Look for what keeps the host from working, and say how to mend it."`
-	Backup     backupCmd     `cmd:"" help:"Back up all that the host keeps."`
-	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of the state of a host that is stopped."`
-	Import     importCmd     `cmd:"" help:"Take over what another program kept."`
-	Bench      benchCmd      `cmd:"" help:"Measure this program as a whole against stand-in servers."`
-	Completion completionCmd `cmd:"" help:"Print a script that completes commands in a shell."`
-	Complete   completeCmd   `cmd:"" hidden:"" help:"What could come next on a command line."`
-	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Run     runCmd     `cmd:"" default:"1" group:"run" help:"Run the host (the default)."`
+	Status  statusCmd  `cmd:"" group:"run" help:"Show the status of the running host."`
+	Reload  reloadCmd  `cmd:"" group:"run" help:"Reload the configuration of the running host."`
+	Stop    stopCmd    `cmd:"" group:"run" help:"Stop the running host and wait for its end."`
+	Logs    logsCmd    `cmd:"" group:"run" help:"Print the log of the running host."`
+	Open    openCmd    `cmd:"" group:"run" help:"Print a login link for the web page."`
+	SignOut signOutCmd `cmd:"" name:"sign-out" group:"run" help:"Sign all browsers out of the web page."`
+
+	Chat  chatCmd  `cmd:"" group:"talk" help:"Chat with an agent in the terminal."`
+	Say   sayCmd   `cmd:"" group:"talk" help:"Send a message to the agent of a session."`
+	Agent agentCmd `cmd:"" group:"talk" help:"Give an agent a task."`
+	Send  sendCmd  `cmd:"" group:"talk" help:"Send a text to a chat, without an agent."`
+
+	Sessions sessionsCmd `cmd:"" group:"agents" help:"List, read, search, change and delete sessions."`
+	Runs     runsCmd     `cmd:"" group:"agents" help:"List, show, wait for and stop runs of agents."`
+	Agents   agentsCmd   `cmd:"" group:"agents" help:"List the agents."`
+	Models   modelsCmd   `cmd:"" group:"agents" help:"List and test language models; forget what parley learned about them."`
+	Tools    toolsCmd    `cmd:"" group:"agents" help:"List tools and explain who may use them."`
+	Usage    usageCmd    `cmd:"" group:"agents" help:"Show tokens and costs of model calls by day, agent and model."`
+	Cron     cronCmd     `cmd:"" group:"agents" help:"Add, list, change and run scheduled jobs."`
+	Mcp      mcpCmd      `cmd:"" group:"agents" help:"Serve the running host as an MCP server on standard input and output."`
+
+	Channels   channelsCmd   `cmd:"" group:"chats" help:"List and restart the accounts of chat platforms."`
+	Login      loginCmd      `cmd:"" group:"chats" help:"Link an account with a phone."`
+	Logout     logoutCmd     `cmd:"" group:"chats" help:"Unlink an account."`
+	Pairing    pairingCmd    `cmd:"" group:"chats" help:"List, approve and remove people who may write."`
+	Policy     policyCmd     `cmd:"" group:"chats" help:"List and explain the rules of the send policy."`
+	Deliveries deliveriesCmd `cmd:"" group:"chats" help:"List, show, retry and drop outgoing messages."`
+	Trace      traceCmd      `cmd:"" group:"chats" help:"Follow a message from the update to the receipt."`
+	Events     eventsCmd     `cmd:"" group:"chats" help:"Print events as they happen."`
+	Skipped    skippedCmd    `cmd:"" group:"chats" help:"List updates that the host could not process."`
+
+	Init    initCmd    `cmd:"" group:"setup" help:"Write a configuration, step by step."`
+	Check   checkCmd   `cmd:"" group:"setup" help:"Check the configuration."`
+	Doctor  doctorCmd  `cmd:"" group:"setup" help:"Find out what keeps the host from working, and how to fix it."`
+	Conf    configCmd  `cmd:"" name:"config" group:"setup" help:"Print the schema or the reference of the configuration."`
+	Trust   trustCmd   `cmd:"" group:"setup" help:"Trust the config.yaml of a folder."`
+	Backup  backupCmd  `cmd:"" group:"setup" help:"Back up the state of the host."`
+	Restore restoreCmd `cmd:"" group:"setup" help:"Restore a backup; the host must be stopped."`
+	Import  importCmd  `cmd:"" group:"setup" help:"Import from another program."`
+	Bench   benchCmd   `cmd:"" group:"setup" help:"Benchmark this program against stand-in servers."`
+
+	Help       helpCmd       `cmd:"" group:"shell" help:"Show help for a command."`
+	Completion completionCmd `cmd:"" group:"shell" help:"Print a completion script for a shell."`
+	Man        manCmd        `cmd:"" group:"shell" help:"Print the manual page."`
+	Version    versionCmd    `cmd:"" group:"shell" help:"Print the version."`
+
+	Complete completeCmd `cmd:"" hidden:"" group:"shell" help:"What could come next on a command line."`
 }
 
 // env is what every command gets.
@@ -170,8 +180,11 @@ func meant(err error) error {
 // grammar is the command line as kong reads it.
 func grammar(c *cli) *kong.Kong {
 	return kong.Must(c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.ShortUsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 110}), kong.Exit(exit),
-		versionVar())
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: 110}), kong.Help(printHelp),
+		kong.ExplicitGroups(commandGroups), kong.PostBuild(func(k *kong.Kong) error {
+			addExamples(k.Model.Node)
+			return nil
+		}), kong.Exit(exit), versionVar())
 }
 
 // versionVar is what --version prints.

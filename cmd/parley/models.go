@@ -22,7 +22,7 @@ import (
 
 type modelsCmd struct {
 	List   modelsListCmd   `cmd:"" default:"withargs" help:"List the language models, what is known of each, and from where."`
-	Forget modelsForgetCmd `cmd:"" help:"Forget what the endpoints of models were seen to refuse, so that it is tried again."`
+	Forget modelsForgetCmd `cmd:"" help:"Forget the refusals learned from model endpoints, so that the host tries again."`
 	Test   modelsTestCmd   `cmd:"" help:"Test a model's real endpoint with a plain, a tool, an image and a thinking turn."`
 }
 

@@ -12,7 +12,7 @@ type pairingCmd struct {
 	List    pairingListCmd    `cmd:"" default:"withargs" help:"List who asks to be let in, and who was (the default)."`
 	Approve pairingApproveCmd `cmd:"" help:"Let somebody in."`
 	Reject  pairingRejectCmd  `cmd:"" help:"Turn somebody down: no code for a day."`
-	Remove  pairingRemoveCmd  `cmd:"" help:"Take back that somebody was let in or turned down."`
+	Remove  pairingRemoveCmd  `cmd:"" help:"Undo an approval or a rejection."`
 }
 
 type pairingListCmd struct {

@@ -25,6 +25,7 @@ type host struct {
 	base   string          // its address; requests to it may take the way of the socket
 	token  channels.Secret // zero when the socket needs none and it cannot be read
 	client *http.Client
+	state  string // its state folder
 }
 
 // running finds the host that owns the state folder of the configuration.
@@ -43,7 +44,7 @@ func running(e *env) (*host, error) {
 	token, ok, err := server.StoredToken(c.State, c.Gateway.Token)
 	if o.Socket != "" {
 		if t := overSocket(e.ctx, filepath.Join(c.State, filepath.Base(o.Socket))); t != nil {
-			h := &host{base: o.Address, token: token, client: &http.Client{Transport: t}}
+			h := &host{base: o.Address, token: token, client: &http.Client{Transport: t}, state: c.State}
 			return h, h.answers(e.ctx, o.PID, firstByte)
 		}
 	}
@@ -53,7 +54,7 @@ func running(e *env) (*host, error) {
 	if !ok {
 		return nil, notRunning(c, o.Address)
 	}
-	h := &host{base: o.Address, token: token, client: &http.Client{Transport: overNetwork(c.Gateway.TLS)}}
+	h := &host{base: o.Address, token: token, client: &http.Client{Transport: overNetwork(c.Gateway.TLS)}, state: c.State}
 	return h, h.answers(e.ctx, o.PID, firstByte)
 }
 
@@ -77,9 +78,9 @@ func despite(e *env, invalid error) (*host, error) {
 		return nil, invalid
 	}
 	if !e.quiet {
-		fmt.Fprintf(os.Stderr, "warning: %s cannot be used as it is (parley check says why); the host that runs goes on with the last good one\n", path)
+		fmt.Fprintf(os.Stderr, "warning: %s is invalid; the running host keeps the last valid configuration (details: parley check)\n", path)
 	}
-	h := &host{base: o.Address, client: &http.Client{Transport: t}}
+	h := &host{base: o.Address, client: &http.Client{Transport: t}, state: dir}
 	return h, h.answers(e.ctx, o.PID, firstByte)
 }
 
@@ -109,7 +110,7 @@ func overNetwork(t config.TLS) *http.Transport {
 			}
 			own, _ := pem.Decode(text)
 			if own == nil || len(s.PeerCertificates) == 0 || !bytes.Equal(own.Bytes, s.PeerCertificates[0].Raw) {
-				return errors.New("whoever answers there does not have the certificate of gateway.tls.cert")
+				return errors.New("the server does not present the certificate of gateway.tls.cert")
 			}
 			return nil
 		},

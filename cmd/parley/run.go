@@ -44,7 +44,7 @@ func (runCmd) Run(e *env) error {
 	work := newWorkload()
 	h, err := gateway.Open(e.ctx, gateway.Deps{
 		Config: config.NewLive(c, table, getenv), Adapters: tables.Adapters(), Providers: tables.Providers(),
-		Log: log, Version: version, Getenv: getenv, Began: e.began, Trace: e.trace,
+		Log: log, Version: version, Getenv: getenv, Process: thisProcess(os.Stderr), Began: e.began, Trace: e.trace,
 		Busy:    work.set,
 		Confine: confine.Launcher{"/proc/self/exe", confine.Command}, // this very program, also when its file is replaced meanwhile
 	})
@@ -75,12 +75,12 @@ func reload(ctx context.Context, h *gateway.Host, hup <-chan os.Signal, log *slo
 			return
 		case <-hup:
 			if onTerminal && !term.IsTerminal(int(os.Stdin.Fd())) {
-				log.Info("the terminal is closed")
+				log.Info("terminal closed; shutting down")
 				hangUp()
 				return
 			}
 			if err := h.Reload(ctx); err != nil {
-				log.Error("the configuration was not read again; the last good one stays in force", "err", err)
+				log.Error("configuration not reloaded", "err", err, "hint", "the last valid configuration stays in force; run parley check")
 			}
 		}
 	}
@@ -115,10 +115,13 @@ func loadWarned(e *env) (*config.Config, []config.Problem, error) {
 	}
 	c, problems, err := config.Load(path, table, configfile.WithEnvFile(path, os.Getenv))
 	if err != nil {
-		if _, invalid := errors.AsType[*config.Invalid](err); invalid {
-			return nil, nil, usageError{err}
+		if _, invalid := errors.AsType[*config.Invalid](err); !invalid {
+			return nil, nil, err
 		}
-		return nil, nil, err
+		if path == configfile.Name && e.config == "" {
+			err = fmt.Errorf("%w\nparley took this file from the current folder; name another with --config FILE", err)
+		}
+		return nil, problems, usageError{err}
 	}
 	return c, problems, nil
 }
@@ -140,52 +143,6 @@ func logger(c config.Log, f *os.File) *slog.Logger {
 		return slog.New(tint.NewTextHandler(f, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(f.Fd())), ReplaceAttr: onlyLine}))
 	}
 	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: level}))
-}
-
-type checkCmd struct {
-	asJSON
-}
-
-// checked is what parley check prints as JSON.
-type checked struct {
-	File     string `json:"file"` // "" = there is none
-	Accounts int    `json:"accounts"`
-	Agents   int    `json:"agents"`
-
-	Prices []config.CataloguePrice `json:"prices,omitempty"` // that count into budgets in dollars, and are not in the file
-}
-
-// Run reports everything that is wrong with the configuration; exit code 2 when it cannot be used.
-func (c checkCmd) Run(e *env) error {
-	words := func(p *page, v checked) {
-		if v.File == "" {
-			p.printf("There is no configuration file: parley runs with its defaults.\n")
-			return
-		}
-		p.printf("%s is good: %d accounts, %d agents.\n", v.File, v.Accounts, v.Agents)
-		for _, m := range v.Prices {
-			p.printf("%s counts into budgets in dollars at the catalogue's price: $%v in, $%v out for a million tokens. Set input and output in models.providers.*.models.* for another.\n", m.Model, m.Input, m.Output)
-		}
-	}
-	path, err := e.configFile()
-	switch {
-	case err != nil:
-		return err
-	case path == "":
-		return tell(e, c.asJSON, checked{Agents: 1}, words)
-	}
-	conf, err := load(e)
-	if err != nil {
-		return err
-	}
-	problems, err := conf.ForHost()
-	if err != nil {
-		return usageError{err}
-	}
-	for _, p := range problems {
-		fmt.Fprintln(os.Stderr, p)
-	}
-	return tell(e, c.asJSON, checked{path, len(conf.Channels), max(len(conf.Agents.List), 1), conf.CataloguePrices()}, words)
 }
 
 type configCmd struct {

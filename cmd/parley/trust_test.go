@@ -44,7 +44,7 @@ func TestTrustFolder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.dir, "theirs")); err == nil {
 		t.Error("the state folder of the file was made")
 	}
-	if out, _ := w.here("--config", "config.yaml", "check"); strings.Contains(out, "not trusted") || !strings.Contains(out, "config.yaml is good") {
+	if out, _ := w.here("--config", "config.yaml", "check"); strings.Contains(out, "not trusted") || !strings.Contains(out, "config.yaml is valid") {
 		t.Errorf("a file that is named: %s", out)
 	}
 	if out, err := w.here("trust"); err != nil || !strings.Contains(out, w.dir) {
@@ -68,7 +68,7 @@ func TestTrustFolder(t *testing.T) {
 	if out, err := w.here("--config", "config.yaml", "init", "--yes", "--force"); err != nil || strings.Contains(out, "--config") {
 		t.Errorf("init: %v, %s", err, out)
 	}
-	if out, _ := w.here("check"); strings.Contains(out, "not trusted") || !strings.Contains(out, "config.yaml is good") {
+	if out, _ := w.here("check"); strings.Contains(out, "not trusted") || !strings.Contains(out, "config.yaml is valid") {
 		t.Errorf("what init wrote: %s", out)
 	}
 	if err := os.Chmod(filepath.Join(w.dir, "config.yaml"), 0o666); err != nil {

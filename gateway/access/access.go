@@ -122,13 +122,13 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		twice := doubled(r.Header)
 		switch {
 		case twice != "":
-			d.refuse(w, r, http.StatusBadRequest, "The header "+twice+" is there more than once: send it once.")
+			d.refuse(w, r, http.StatusBadRequest, "The header "+twice+" appears more than once: send it once.")
 			return
 		case !s.ours(r.Host):
-			d.refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("This host does not go by the name %.100q. Use 127.0.0.1, or add the name, without port, to gateway.hosts in the configuration.", r.Host))
+			d.refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("Unknown host name %.100q. Use 127.0.0.1, or add the name, without port, to gateway.hosts in the configuration.", r.Host))
 			return
 		case d.csrf.Check(r) != nil || foreign(r):
-			d.refuse(w, r, http.StatusForbidden, "Another site sent this request: refused.")
+			d.refuse(w, r, http.StatusForbidden, "Request refused: it came from another website.")
 			return
 		case r.URL.Path == "/login":
 			d.login(s, w, r)
@@ -151,7 +151,7 @@ func (d *Door) Local(next http.Handler) http.Handler {
 	return d.timed(func(w *answer, r *http.Request) {
 		secure(w.Header())
 		if twice := doubled(r.Header); twice != "" {
-			d.refuse(w, r, http.StatusBadRequest, "The header "+twice+" is there more than once: send it once.")
+			d.refuse(w, r, http.StatusBadRequest, "The header "+twice+" appears more than once: send it once.")
 			return
 		}
 		r = r.WithContext(api.With(r.Context(), api.Principal{Name: api.Owner, Scope: api.Admin}))

@@ -62,7 +62,7 @@ func (c *Certificate) look() {
 	c.stamp = s
 	pair, err := filesystem.KeyPair(c.cert, c.key)
 	if err != nil {
-		c.log.Error("gateway.tls: the files have changed and cannot be used; the last good ones stay in force", "err", err)
+		c.log.Error("cannot load the changed gateway.tls files", "hint", "the last valid certificate stays in force", "err", err)
 		return
 	}
 	c.now = &pair

@@ -60,7 +60,7 @@ func TestLoginCode(t *testing.T) {
 			if all := w.Body.String() + strings.Join(w.Header().Values("Set-Cookie"), " ") + x.log.String(); strings.Contains(all, code) {
 				t.Errorf("%s: the code stays in %s", tok.Name, all)
 			}
-			if again := x.open(link); again.Code != 401 || len(again.Result().Cookies()) != 0 || !strings.Contains(again.Body.String(), "good once") {
+			if again := x.open(link); again.Code != 401 || len(again.Result().Cookies()) != 0 || !strings.Contains(again.Body.String(), "works once") {
 				t.Errorf("%s, again: %d %s", tok.Name, again.Code, again.Body)
 			}
 			if in := x.open(link, cookieOf(w)); in.Code != 303 || in.Header().Get("Location") != "/" || len(in.Result().Cookies()) != 0 {

@@ -19,7 +19,7 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet: // a HEAD uses nothing up
 		code := r.URL.Query().Get("code")
 		if code == "" {
-			d.refuse(w, r, http.StatusUnauthorized, "There is no login code in this address: parley open prints a link that has one. A token does not belong there.")
+			d.refuse(w, r, http.StatusUnauthorized, "This link has no login code. `parley open` prints a new link. Do not put a token into the link.")
 			return
 		}
 		if _, _, in := s.session(r); in { // an old link, opened again: a person who is signed in stays so
@@ -31,7 +31,7 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
 		}
-		if k, ok := d.check(w, r, "The link is used up or too old: it is good once, and for 2 minutes. parley open prints a new one.", func() (key, bool) { return d.codes.take(code, s) }); ok {
+		if k, ok := d.check(w, r, "This link was used or has expired: a link works once, within 2 minutes. `parley open` prints a new one.", func() (key, bool) { return d.codes.take(code, s) }); ok {
 			w.Header().Set("Referrer-Policy", "no-referrer")
 			s.signIn(w, r, k, "/") // the code does not stay in the address bar
 		}
@@ -40,14 +40,14 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
 			why := api.FormProblem(err, maxForm)
 			if why.Status == http.StatusBadRequest {
-				why.Message = "This is not the form of the page: send token=… as application/x-www-form-urlencoded."
+				why.Message = "Unexpected request body: send token=… as application/x-www-form-urlencoded."
 			}
 			d.refuse(w, r, why.Status, why.Message)
 			return
 		}
 		token := strings.TrimSpace(r.PostForm.Get("token"))
 		if token == "" {
-			d.refuse(w, r, http.StatusUnauthorized, "There is no token in this request.")
+			d.refuse(w, r, http.StatusUnauthorized, "The request has no token.")
 			return
 		}
 		if k, ok := d.checkToken(s, w, r, token); ok {
@@ -69,7 +69,7 @@ func (s *state) signIn(w http.ResponseWriter, r *http.Request, k key, next strin
 func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST")
-		d.refuse(w, r, http.StatusMethodNotAllowed, "Signing out is a POST.")
+		d.refuse(w, r, http.StatusMethodNotAllowed, "Sign out with POST.")
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -305,7 +305,7 @@ func TestCertificate(t *testing.T) {
 	c.Reload()
 	c.Reload()
 	expect("second.example")
-	if n := strings.Count(log.String(), "cannot be used"); n != 1 {
+	if n := strings.Count(log.String(), "cannot load the changed gateway.tls files"); n != 1 {
 		t.Errorf("reported %d times: %s", n, log.String())
 	}
 	writePair(t, dir, "the-third.example")

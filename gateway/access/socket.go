@@ -18,7 +18,7 @@ const SocketName = "parley.sock"
 const maxSocket = 100
 
 // ErrLongPath says that a state folder has too long a name for a socket in it.
-var ErrLongPath = fmt.Errorf("the path of the socket would be longer than %d bytes", maxSocket)
+var ErrLongPath = fmt.Errorf("the path of the socket is longer than %d bytes", maxSocket)
 
 // ErrInUse says that another process listens on the socket.
 var ErrInUse = errors.New("another process listens on the socket of this state folder: stop it first")

@@ -69,7 +69,7 @@ const Long = 16
 // many wrong ones came from the same address; a short one has to wait with them, or guessing on would find it.
 func (d *Door) checkToken(s *state, w http.ResponseWriter, r *http.Request, token string) (key, bool) {
 	guesses := d.failures.Wait(Client(r.Context())) > 0
-	return d.check(w, r, "The token is wrong or old.", func() (key, bool) {
+	return d.check(w, r, "The token is wrong or no longer valid.", func() (key, bool) {
 		k, right := s.find(token)
 		return k, right && !(k.short && guesses)
 	})
@@ -87,7 +87,7 @@ func (d *Door) check(w http.ResponseWriter, r *http.Request, wrong string, find 
 	case wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		w.Header().Set("Connection", "close") // each more costs a guesser a connection
-		d.refuse(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a moment.")
+		d.refuse(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a moment, then try again.")
 	default:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		d.refuse(w, r, http.StatusUnauthorized, wrong)

@@ -247,7 +247,7 @@ func TestAccountLines(t *testing.T) {
 	s.list = []*Account{closed, paired, lost, away, silent}
 	got := s.Lines()
 	for i, want := range []string{
-		"fake (default): stopped; token is missing; change the configuration (parley check), then reload it",
+		"fake (default): stopped; token is missing; change the configuration (parley check), then run parley reload",
 		"fake (default): being linked",
 		"fake (default): not linked; another phone has it; link it: parley login fake, or on the page under /channels",
 		"fake (default): disconnected; no route to host; it is tried again at " + away.next.Format(time.DateTime),
@@ -278,7 +278,7 @@ func TestNotLinkedWarns(t *testing.T) {
 		"never linked":  {true, channels.Health{State: channels.LoggedOut, Detail: "it is not linked"}, []string{"level=WARN", "the account is not linked", "parley login fake"}},
 		"adapter's way": {true, channels.Health{State: channels.LoggedOut, Detail: "run parley login fake"}, []string{"level=WARN", `todo="run parley login fake"`}},
 		"lost":          {true, channels.Health{State: channels.LoggedOut, LastSeen: time.Now()}, []string{"level=ERROR", "parley login fake"}},
-		"token":         {false, channels.Health{State: channels.Revoked}, []string{"level=ERROR", "reload the configuration or start it again: parley channels restart fake"}},
+		"token":         {false, channels.Health{State: channels.Revoked}, []string{"level=ERROR", "run parley reload or restart the account: parley channels restart fake"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,17 +37,17 @@ func (s *Supervisor) Find(kind channels.Kind, id channels.AccountID) (*Account, 
 func (s *Supervisor) noAccount(kind channels.Kind, id channels.AccountID, names []string) error {
 	for _, d := range s.Config().Disabled {
 		if d.Kind == kind && (d.ID == id || id == "" && len(names) == 0) {
-			return api.Refuse(http.StatusConflict, "%s (%s) is switched off (enabled: false): change that, then reload the configuration", kind, d.ID)
+			return api.Refuse(http.StatusConflict, "%s (%s) is disabled (enabled: false): enable it, then run parley reload", kind, d.ID)
 		}
 	}
 	kinds := Table(s.Adapters).Kinds()
 	switch {
 	case !slices.Contains(kinds, kind):
-		return api.Refuse(http.StatusNotFound, "there is no channel %q: there are %s", kind, sessions.JoinIDs(kinds))
+		return api.Refuse(http.StatusNotFound, "unknown channel %q: parley has %s", kind, sessions.JoinIDs(kinds))
 	case len(names) == 0:
-		return api.Refuse(http.StatusNotFound, "%s is not configured: add channels.%s to the configuration, then reload it", kind, kind)
+		return api.Refuse(http.StatusNotFound, "%s is not configured: add channels.%s to the configuration, then run parley reload", kind, kind)
 	case id == "":
-		return api.Refuse(http.StatusBadRequest, "which account of %s? There are %s", kind, strings.Join(names, ", "))
+		return api.Refuse(http.StatusBadRequest, "%s has several accounts: name one of %s", kind, strings.Join(names, ", "))
 	}
-	return api.Refuse(http.StatusNotFound, "%s has no account %q: there are %s", kind, id, strings.Join(names, ", "))
+	return api.Refuse(http.StatusNotFound, "%s has no account %q: its accounts are %s", kind, id, strings.Join(names, ", "))
 }

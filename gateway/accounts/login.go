@@ -25,9 +25,9 @@ const (
 
 // Why a login was ended from outside.
 var (
-	errChangedMeanwhile = errors.New("the configuration of this account changed meanwhile: try again")
+	errChangedMeanwhile = errors.New("the configuration of this account changed: try again")
 	errStopping         = errors.New("the host is stopping")
-	errLoginTimeout     = fmt.Errorf("nobody linked it within %s: try again", loginTimeout)
+	errLoginTimeout     = fmt.Errorf("no device was linked within %s: try again", loginTimeout)
 )
 
 // Login links an account: it shows each step until a person has done it, then starts the account and gives the name that it has
@@ -94,13 +94,13 @@ func (s *Supervisor) checkLinkable(a *Account) error {
 	case !s.has(a) || s.life.Err() != nil:
 		return errConfigChanged(a)
 	case now.Linking:
-		return api.Refuse(http.StatusConflict, "somebody is linking %s already: end that login first", a)
+		return api.Refuse(http.StatusConflict, "another login of %s is running: end it first", a)
 	case now.State == channels.Connected || now.State == channels.Conflict || now.State == channels.Banned:
 		as := ""
 		if now.Name != "" {
 			as = " as " + now.Name
 		}
-		return api.Refuse(http.StatusConflict, "%s is linked already%s (%s): to link another one, run parley logout %s first", a, as, api.InWords(now.State), a.ref.Channel)
+		return api.Refuse(http.StatusConflict, "%s is already linked%s (%s): to link another account, run parley logout %s first", a, as, api.InWords(now.State), a.ref.Channel)
 	}
 	return nil
 }
@@ -150,9 +150,9 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 	case !s.has(a) || s.life.Err() != nil:
 		return errConfigChanged(a)
 	case a.isLinking():
-		return api.Refuse(http.StatusConflict, "%s is being linked: end that first", a)
+		return api.Refuse(http.StatusConflict, "a login of %s is running: end it first", a)
 	case a.Status(time.Now()).State == channels.LoggedOut:
-		return api.Refuse(http.StatusConflict, "%s is not linked: there is nothing to end", a)
+		return api.Refuse(http.StatusConflict, "%s is not linked", a)
 	}
 	if err := s.halt(a); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 	}
 	s.start(s.life, a) //nolint:contextcheck // accounts live with the host, not with who logs out
 	if err != nil {
-		return api.Refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, adapterErrorText(err))
+		return api.Refuse(http.StatusBadGateway, "%s: unlink: %s", a, adapterErrorText(err))
 	}
 	s.Log.Info("the link of an account was ended", "channel", a.ref.Channel, "account", a.ref.Account)
 	return nil
@@ -180,11 +180,11 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 // pairerOf gives what links an account.
 func pairerOf(a *Account) (channels.Pairer, error) {
 	if a.ch == nil {
-		return nil, api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
+		return nil, api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then run parley reload", a, a.err)
 	}
 	p := channels.Probe(a.ch).Pairer
 	if p == nil {
-		return nil, api.Refuse(http.StatusConflict, "%s is not linked by a person: all that it needs is in the configuration (channels.%s)", a, a.ref.Channel)
+		return nil, api.Refuse(http.StatusConflict, "%s needs no login: its settings are in the configuration (channels.%s)", a, a.ref.Channel)
 	}
 	return p, nil
 }

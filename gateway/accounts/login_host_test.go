@@ -42,7 +42,7 @@ func TestLogin(t *testing.T) {
 	if s := h.Until("being linked", func(s api.Account) bool { return s.Linking }); s.State != channels.LoggedOut || s.Todo != "" {
 		t.Errorf("while it is linked: %+v", s)
 	}
-	for path, want := range map[string]string{"login": "somebody is linking fake (default) already", "logout": "is being linked", "restart": "is being linked"} {
+	for path, want := range map[string]string{"login": "another login of fake (default) is running", "logout": "a login of fake (default) is running", "restart": "a login of fake (default) is running"} {
 		if code, body := h.Get("POST", "/api/channels/"+path, `{"channel": "fake", "account": "default"}`); code != http.StatusConflict || !strings.Contains(body, want) {
 			t.Errorf("%s meanwhile: %d %s", path, code, body)
 		}
@@ -57,7 +57,7 @@ func TestLogin(t *testing.T) {
 	if code, body := h.Get("GET", "/readyz", ""); code != http.StatusOK || strings.Contains(body, "Anna") {
 		t.Errorf("readyz: %d %s", code, body)
 	}
-	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "linked already as Anna") {
+	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "already linked as Anna") {
 		t.Errorf("a login of what is connected: %d %s", code, body)
 	}
 	if _, body := h.Get("GET", "/metrics", ""); !strings.Contains(body, `parley_account_up{account="default",channel="fake"} 1`) || !strings.Contains(body, `parley_account_last_seen_timestamp_seconds{account="default",channel="fake"}`) {
@@ -122,9 +122,9 @@ func TestLoginErrors(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for body, want := range map[string]string{
-		`{"channel": "smoke"}`:                    `there is no channel \"smoke\"`,
-		`{"channel": "fake", "account": "other"}`: `fake has no account \"other\": there are default`,
-		`{"channel": "webchat"}`:                  "webchat (default) is not linked by a person",
+		`{"channel": "smoke"}`:                    `unknown channel \"smoke\"`,
+		`{"channel": "fake", "account": "other"}`: `fake has no account \"other\": its accounts are default`,
+		`{"channel": "webchat"}`:                  "webchat (default) needs no login",
 		`{}`:                                      "channel is missing",
 		`{"channel": "fake", "more": 1}`:          `unknown field \"more\"`,
 	} {
@@ -207,7 +207,7 @@ func TestReloadWhileLinking(t *testing.T) {
 	if err := h.Gateway.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := next(); !strings.Contains(s.Error, "the configuration of this account changed meanwhile") {
+	if s := next(); !strings.Contains(s.Error, "the configuration of this account changed") {
 		t.Errorf("%+v", s)
 	}
 	next, _ = h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
@@ -222,7 +222,7 @@ func TestReloadWhileLinking(t *testing.T) {
 	if s := h.Until("switched off", func(s api.Account) bool { return s.Off }); s.Live || s.Linking {
 		t.Errorf("%+v", s)
 	}
-	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "switched off") {
+	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "is disabled") {
 		t.Errorf("%d %s", code, body)
 	}
 }

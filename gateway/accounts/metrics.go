@@ -3,9 +3,9 @@ package accounts
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	accountUp       = prometheus.NewDesc("parley_account_up", "Whether the platform of an account answered lately.", []string{"channel", "account"}, nil)
-	accountSeen     = prometheus.NewDesc("parley_account_last_seen_timestamp_seconds", "When the platform of an account last answered, in Unix time.", []string{"channel", "account"}, nil)
-	accountRestarts = prometheus.NewDesc("parley_account_restarts_total", "How often the adapter of an account was started again.", []string{"channel", "account"}, nil)
+	accountUp       = prometheus.NewDesc("parley_account_up", "1 if the platform of the account answered recently.", []string{"channel", "account"}, nil)
+	accountSeen     = prometheus.NewDesc("parley_account_last_seen_timestamp_seconds", "Time of the platform's last answer, in Unix seconds.", []string{"channel", "account"}, nil)
+	accountRestarts = prometheus.NewDesc("parley_account_restarts_total", "Restarts of the account's adapter.", []string{"channel", "account"}, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -23,7 +23,7 @@ func (a *Account) Status(now time.Time) api.Account {
 	defer a.mu.Unlock()
 	s := api.Account{Channel: a.ref.Channel, Account: a.ref.Account, State: a.state, Detail: a.detail, Next: a.next, Restarts: a.restarts, Linking: a.linking != nil}
 	if a.ch == nil {
-		s.Todo = "change the configuration (parley check), then reload it"
+		s.Todo = "change the configuration (parley check), then run parley reload"
 		return s
 	}
 	s.CanLink = caps.Pairer != nil
@@ -74,11 +74,11 @@ func adviceFor(s api.Account) string {
 		if s.CanLink {
 			return "link it: " + login + ", or on the page under /channels"
 		}
-		return "when that is mended, reload the configuration or start it again: " + restart
+		return "after the fix, run parley reload or restart the account: " + restart
 	case channels.Revoked, channels.Refused: // perhaps by something in the configuration, which a restart does not read
-		return "when that is mended, reload the configuration or start it again: " + restart
+		return "after the fix, run parley reload or restart the account: " + restart
 	case channels.Replaced, channels.Outdated:
-		return "when that is mended, start it again: " + restart
+		return "after the fix, restart the account: " + restart
 	case channels.Connecting, channels.Connected, channels.Disconnected, channels.Conflict, channels.Banned, channels.Stopped:
 	}
 	return ""

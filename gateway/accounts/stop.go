@@ -69,7 +69,7 @@ func (a *Account) wait(limit <-chan time.Time) error {
 }
 
 func (a *Account) isStuck() error {
-	return api.Refuse(http.StatusServiceUnavailable, "%s was told to end and has not ended within %s: try again in a while; if it stays so, restart parley", a, endTimeout)
+	return api.Refuse(http.StatusServiceUnavailable, "%s has not stopped within %s: try again later; if it still does not stop, restart parley", a, endTimeout)
 }
 
 // markStale notes that an account has to be replaced once it has ended.

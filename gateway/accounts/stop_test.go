@@ -128,7 +128,7 @@ func TestStuckReload(t *testing.T) {
 		}
 		close(d.let)
 		synctest.Wait()
-		if err := s.Restart(a); err == nil || !strings.Contains(err.Error(), "reload the configuration") {
+		if err := s.Restart(a); err == nil || !strings.Contains(err.Error(), "run parley reload") {
 			t.Errorf("restart with the old configuration: %v", err)
 		}
 		if s := a.Status(time.Now()); s.Todo != "reload the configuration" {

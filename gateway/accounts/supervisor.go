@@ -196,7 +196,7 @@ func (s *Supervisor) Reload(c *config.Config) {
 	limit := time.After(endTimeout)
 	for _, a := range gone {
 		if err := a.wait(limit); err != nil {
-			s.Log.Error("the configuration of an account changed, but it cannot be replaced", "err", err)
+			s.Log.Error("cannot replace an account with changed configuration", "err", err)
 			a.markStale()
 			keep = append(keep, a)
 		}
@@ -223,9 +223,9 @@ func (s *Supervisor) Restart(a *Account) error {
 	case !s.has(a):
 		return errConfigChanged(a)
 	case a.ch == nil:
-		return api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
+		return api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then run parley reload", a, a.err)
 	case a.isLinking():
-		return api.Refuse(http.StatusConflict, "%s is being linked: end that first", a)
+		return api.Refuse(http.StatusConflict, "a login of %s is running: end it first", a)
 	}
 	if err := s.halt(a); err != nil {
 		return err
@@ -243,7 +243,7 @@ func (s *Supervisor) has(a *Account) bool {
 }
 
 func errConfigChanged(a *Account) error {
-	return api.Refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again; if it stays so, reload the configuration", a)
+	return api.Refuse(http.StatusConflict, "the configuration of %s changed: try again; if the error returns, run parley reload", a)
 }
 
 // publish tells a platform that has a menu which commands there are. Best effort: the commands work without.

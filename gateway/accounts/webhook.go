@@ -33,7 +33,7 @@ func (s *Supervisor) ServeWebhook(w http.ResponseWriter, r *http.Request) {
 	defer s.webhooks.Add(-1)
 	if s.webhooks.Add(1) > maxWebhooks {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "too many updates at the same time", http.StatusServiceUnavailable)
+		http.Error(w, "too many updates at once", http.StatusServiceUnavailable)
 		return
 	}
 	select {

@@ -16,6 +16,7 @@ type None struct{}
 type HostStatus struct {
 	Version    string                         `json:"version"`
 	Started    time.Time                      `json:"started"`
+	Process    Process                        `json:"process"`
 	Ready      bool                           `json:"ready"`
 	Why        string                         `json:"why,omitempty"`
 	State      string                         `json:"state"`
@@ -33,6 +34,46 @@ type HostStatus struct {
 	SetAside   int                            `json:"setAside,omitempty"` // messages of the last week that were refused again and again: skipped.list has them
 	Servers    []mcp.Status                   `json:"servers,omitempty"`  // MCP servers; that one is down does not make the host not ready
 	Sandbox    []string                       `json:"sandbox,omitempty"`  // what is missing of the confinement of those that sandboxed sessions use
+}
+
+// Process is the process of a host.
+type Process struct {
+	PID  int    `json:"pid,omitempty"`
+	Unit string `json:"unit,omitempty" jsonschema:"systemd's unit that started the process and may start it again"`
+	User bool   `json:"user,omitempty" jsonschema:"the unit is one of the user's own service manager"`
+	Log  LogTo  `json:"log"`
+}
+
+// LogTo says where the log of a host goes.
+type LogTo struct {
+	Kind string `json:"kind,omitempty" jsonschema:"journal, file, terminal, pipe or nowhere; without it unknown"`
+	Path string `json:"path,omitempty" jsonschema:"of the file"`
+}
+
+// The kinds of LogTo.
+const (
+	LogToJournal  = "journal"
+	LogToFile     = "file"
+	LogToTerminal = "terminal"
+	LogToPipe     = "pipe"
+	LogNowhere    = "nowhere"
+)
+
+// Reloaded is the answer of host.reload.
+type Reloaded struct {
+	Config  string         `json:"config" jsonschema:"path of the file"`
+	Changes []ConfigChange `json:"changes"`
+}
+
+// ConfigChange is a key of the configuration that changed.
+type ConfigChange struct {
+	Key     string `json:"key" jsonschema:"a list or an account is named as a whole"`
+	Restart bool   `json:"restart,omitempty" jsonschema:"the old value stays in force until the host is restarted"`
+}
+
+// Stopping is the answer of host.stop: the host has begun to stop.
+type Stopping struct {
+	PID int `json:"pid"`
 }
 
 // PageLink is a link that lets one browser in.

@@ -47,7 +47,7 @@ func (s *replays) once(ctx context.Context, key string, in any, do func() ([]byt
 			return x.body, x.err
 		}
 		if x.asked != asked {
-			return nil, Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: make a new one for each")
+			return nil, Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: use a new key for each request")
 		}
 		select {
 		case <-x.done:

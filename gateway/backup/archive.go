@@ -106,7 +106,7 @@ func Write(ctx context.Context, w io.Writer, s Source) (m Manifest, err error) {
 	// Beside the database: a copy needs as much room as that, and only there is it private for sure.
 	work, err := os.MkdirTemp(s.State, ownPrefix)
 	if err != nil {
-		return m, fmt.Errorf("making a working folder for the backup: %w", err)
+		return m, fmt.Errorf("create a working folder for the backup: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }() // what stays is no part of the next one
 	z := gzip.NewWriter(w)
@@ -122,7 +122,7 @@ func Write(ctx context.Context, w io.Writer, s Source) (m Manifest, err error) {
 func clearWork(state, prefix string) error {
 	list, err := os.ReadDir(state)
 	if err != nil {
-		return fmt.Errorf("looking into the state folder: %w", err)
+		return fmt.Errorf("read the state folder: %w", err)
 	}
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), prefix) {
@@ -291,7 +291,7 @@ func (x *writer) add(name string, open func() (*os.File, error)) error {
 		x.leave(name, "it is no plain file")
 		return nil
 	case errors.Is(err, ErrTooLarge):
-		x.leave(name, fmt.Sprintf("it has more than %d MiB, which no restore accepts", maxFileBytes>>20))
+		x.leave(name, fmt.Sprintf("larger than %d MiB, the largest file that a restore accepts", maxFileBytes>>20))
 		return nil
 	case err != nil:
 		return fmt.Errorf("copying %s: %w", name, err)
@@ -314,11 +314,11 @@ func (x *writer) addFile(name, from string) error {
 		return err
 	}
 	if err := x.tar.WriteHeader(&tar.Header{Name: name, Size: info.Size(), Mode: 0o600, ModTime: x.m.Made}); err != nil {
-		return fmt.Errorf("writing the archive: %w", err)
+		return fmt.Errorf("write the archive: %w", err)
 	}
 	h := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(x.tar, h), f); err != nil {
-		return fmt.Errorf("writing the archive: %w", err)
+		return fmt.Errorf("write the archive: %w", err)
 	}
 	x.room -= manifestLine + len(name)
 	x.m.Files = append(x.m.Files, File{Path: name, Size: info.Size(), SHA256: hex.EncodeToString(h.Sum(nil))})
@@ -335,10 +335,10 @@ func (x *writer) manifest() error {
 		return err
 	}
 	if err := x.tar.WriteHeader(&tar.Header{Name: manifestName, Size: int64(len(b)), Mode: 0o600, ModTime: x.m.Made}); err != nil {
-		return fmt.Errorf("writing the archive: %w", err)
+		return fmt.Errorf("write the archive: %w", err)
 	}
 	if _, err := x.tar.Write(b); err != nil {
-		return fmt.Errorf("writing the archive: %w", err)
+		return fmt.Errorf("write the archive: %w", err)
 	}
 	return nil
 }

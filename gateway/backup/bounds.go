@@ -58,11 +58,11 @@ func (b *bounds) admit(name string, size int64) error {
 	case b.files > maxFiles:
 		return fmt.Errorf("%w: it has more than %d files", ErrTooLarge, maxFiles)
 	case size < 0 || total < 0 || total > b.bytes:
-		return fmt.Errorf("%w: its files come to more than %d MiB at %.200q; if it is yours, --max-size allows more", ErrTooLarge, b.bytes>>20, name)
+		return fmt.Errorf("%w: its files exceed %d MiB at %.200q; if the backup is yours, raise --max-size", ErrTooLarge, b.bytes>>20, name)
 	case size > maxFileBytes && !database(name):
-		return fmt.Errorf("%w: %.200q has %d MiB, and only databases may have more than %d", ErrTooLarge, name, size>>20, maxFileBytes>>20)
+		return fmt.Errorf("%w: %.200q has %d MiB; only databases may exceed %d MiB", ErrTooLarge, name, size>>20, maxFileBytes>>20)
 	case b.room >= 0 && total > b.room:
-		return fmt.Errorf("%w for the disk: its files come to more than the %d MiB that are free but for a reserve", ErrTooLarge, b.room>>20)
+		return fmt.Errorf("%w for the disk: its files exceed the %d MiB that are free, apart from a reserve", ErrTooLarge, b.room>>20)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func database(name string) bool {
 func (b *bounds) wrote(n int) error {
 	b.written += int64(n)
 	if b.ratio && b.written > freeRatio && b.written-freeRatio > maxRatio*b.packed.n {
-		return fmt.Errorf("%w: it unpacks to more than %d times its size, which no backup of a host does; if it is yours, --max-size says how much it may unpack to", ErrTooLarge, maxRatio)
+		return fmt.Errorf("%w: it unpacks to more than %d times its size; if the backup is yours, raise --max-size", ErrTooLarge, maxRatio)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func TestRestoreIsBounded(t *testing.T) {
 	if _, err := Restore(t.Context(), bytes.NewReader(b), Options{State: dir, Now: time.Now(), MaxBytes: 1 << 30}); !errors.Is(err, ErrArchive) {
 		t.Errorf("with a bound of 1 GiB its missing manifest is what is wrong: %v", err)
 	}
-	if _, err := Check(t.Context(), bytes.NewReader(squeezed(t, append(untarred(t), make([]byte, 2*maxTrailing)...)))); !errors.Is(err, ErrArchive) || !strings.Contains(err.Error(), "follows") {
+	if _, err := Check(t.Context(), bytes.NewReader(squeezed(t, append(untarred(t), make([]byte, 2*maxTrailing)...)))); !errors.Is(err, ErrArchive) || !strings.Contains(err.Error(), "after the end") {
 		t.Errorf("something behind the end: %v", err)
 	}
 }
@@ -192,11 +192,11 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 	fine := tar.Header{Name: "state/x"}
 	for want, b := range map[string][]byte{
-		"a second gzip file follows its end: take the file": append(bytes.Clone(whole), squeezed(t, nil)...),
-		"a second gzip file follows":                        append(bytes.Clone(whole), whole...),
-		"other bytes follow its end":                        append(bytes.Clone(whole), 0),
-		"something follows its end":                         squeezed(t, append(untarred(t), 'x')),
-		"state/parley.db is not in it: make a new backup":   forged(t, func(m *Manifest) { m.Store = "sqlite" }, fine),
+		"a second gzip file follows the end: use the file": append(bytes.Clone(whole), squeezed(t, nil)...),
+		"a second gzip file follows":                       append(bytes.Clone(whole), whole...),
+		"other data follows the end":                       append(bytes.Clone(whole), 0),
+		"unexpected data after the end":                    squeezed(t, append(untarred(t), 'x')),
+		"state/parley.db is not in it: make a new backup":  forged(t, func(m *Manifest) { m.Store = "sqlite" }, fine),
 	} {
 		into := filepath.Join(t.TempDir(), "into")
 		_, err := Restore(t.Context(), bytes.NewReader(b), Options{State: into, Now: time.Now()})

@@ -138,7 +138,7 @@ func TestForgedArchives(t *testing.T) {
 		}
 	}
 	newer := forged(t, func(m *Manifest) { m.Format = Format + 1 }, fine)
-	if _, err := Check(t.Context(), bytes.NewReader(newer)); err == nil || !strings.Contains(err.Error(), "newer parley") {
+	if _, err := Check(t.Context(), bytes.NewReader(newer)); err == nil || !strings.Contains(err.Error(), "is newer than this program's") {
 		t.Errorf("a newer format: %v", err)
 	}
 }

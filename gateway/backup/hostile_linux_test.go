@@ -75,7 +75,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 	slices.Sort(m.Left)
 	for i, want := range []string{`"mcp/a.sandbox/\xff": it has a name`, `"mcp/a.sandbox/new\nline": it has a name`, "mcp/a.sandbox/back\\slash: it has a name", "mcp/a.sandbox/d/", "mcp/a.sandbox/fifo: it is no plain", "mcp/a.sandbox/link: it is no plain",
-		"mcp/a.sandbox/listed: it cannot", "mcp/a.sandbox/secret: it cannot", "mcp/a.sandbox/sparse: it has more than 2048 MiB", "mcp/a.sandbox/x0: it cannot"} {
+		"mcp/a.sandbox/listed: it cannot", "mcp/a.sandbox/secret: it cannot", "mcp/a.sandbox/sparse: larger than 2048 MiB", "mcp/a.sandbox/x0: it cannot"} {
 		if len(m.Left) != 10 || !strings.HasPrefix(m.Left[i], want) {
 			t.Fatalf("left out are %q, want %q as the one with the number %d", m.Left, want, i)
 		}

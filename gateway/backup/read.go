@@ -24,7 +24,7 @@ import (
 )
 
 // ErrArchive says that a file is no whole archive of parley. Nothing of it is used.
-var ErrArchive = errors.New("this is no whole backup")
+var ErrArchive = errors.New("the backup is incomplete or damaged")
 
 func bad(format string, a ...any) error {
 	return fmt.Errorf("%w: %s", ErrArchive, fmt.Sprintf(format, a...))
@@ -49,7 +49,7 @@ func unpack(ctx context.Context, r io.Reader, dir string, b *bounds) (m Manifest
 	}
 	defer func() { _ = folder.Close() }() // it was read only
 	if err := filesystem.SyncAll(folder); err != nil {
-		return m, fmt.Errorf("writing what was unpacked to the disk: %w", err)
+		return m, fmt.Errorf("write unpacked files: %w", err)
 	}
 	return m, nil
 }
@@ -59,7 +59,7 @@ func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifes
 	packed := bufio.NewReader(b.packed)
 	z, err := gzip.NewReader(packed)
 	if err != nil {
-		return m, bad("it is not compressed with gzip (%v)", err)
+		return m, bad("not compressed with gzip (%v)", err)
 	}
 	z.Multistream(false) // a second archive behind the first one would be read as a part of it
 	t := tar.NewReader(z)
@@ -74,7 +74,7 @@ func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifes
 			break
 		}
 		if err != nil {
-			return m, bad("it cannot be read after %d files: %v", len(found), err)
+			return m, bad("unreadable after %d files: %v", len(found), err)
 		}
 		if manifest != nil {
 			return m, bad("%q comes after the manifest", h.Name)
@@ -103,9 +103,9 @@ func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifes
 	}
 	switch n, err := io.Copy(zeros{}, io.LimitReader(z, maxTrailing+1)); { // what follows the end of the tar, up to the sum of all
 	case n > maxTrailing, errors.Is(err, errTrailing):
-		return m, bad("something follows its end: take the file as `parley backup` wrote it")
+		return m, bad("unexpected data after the end: use the file as `parley backup` wrote it")
 	case err != nil:
-		return m, bad("its end is damaged: %v", err)
+		return m, bad("the end of the archive is damaged: %v", err)
 	}
 	if err := ended(packed); err != nil {
 		return m, err
@@ -132,11 +132,11 @@ func ended(packed *bufio.Reader) error {
 	case len(head) == 0 && errors.Is(err, io.EOF):
 		return nil
 	case len(head) == 0:
-		return bad("its end cannot be read: %v", err)
+		return bad("the end of the archive cannot be read: %v", err)
 	case bytes.Equal(head, []byte{0x1f, 0x8b}):
-		return bad("a second gzip file follows its end: take the file as `parley backup` wrote it, or each of the two on its own")
+		return bad("a second gzip file follows the end: use the file as `parley backup` wrote it, or each of the two separately")
 	}
-	return bad("other bytes follow its end: take the file as `parley backup` wrote it")
+	return bad("other data follows the end: use the file as `parley backup` wrote it")
 }
 
 // properName refuses every name that the writer does not write.
@@ -148,7 +148,7 @@ func properName(name string) error {
 	top, _, _ := strings.Cut(rest, "/")
 	if !in || rest == "" || beside(rest) || path.Clean(rest) != rest || strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) ||
 		!filepath.IsLocal(filepath.FromSlash(rest)) || passing(top) || isDisguised(rest) {
-		return bad("%.200q is no name of a file in a backup", name)
+		return bad("%.200q is not a valid file name in a backup", name)
 	}
 	return nil
 }
@@ -216,17 +216,17 @@ func (t *tracked) Read(p []byte) (int, error) {
 // compare holds what was found against the manifest.
 func compare(text []byte, found map[string]File) (m Manifest, err error) {
 	if text == nil {
-		return m, bad("its end is missing")
+		return m, bad("the end of the archive is missing")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&m); err != nil {
 		return m, bad("its manifest cannot be read: %v", err)
 	}
 	if m.Format > Format {
-		return m, fmt.Errorf("this backup has format %d, this program knows formats up to %d: it was written by a newer parley (%s); use that one", m.Format, Format, m.Program)
+		return m, fmt.Errorf("backup format %d is newer than this program's (%d): restore it with parley %s or later", m.Format, Format, m.Program)
 	}
 	if m.Format < 1 {
-		return m, bad("its manifest names no format")
+		return m, bad("the manifest has no format")
 	}
 	for _, f := range m.Files {
 		got, ok := found[f.Path]
@@ -234,12 +234,12 @@ func compare(text []byte, found map[string]File) (m Manifest, err error) {
 			return m, bad("%s is missing", f.Path)
 		}
 		if got != f {
-			return m, bad("%s is not what was written: %d bytes with the hash %.12s…, not %d with %.12s…", f.Path, got.Size, got.SHA256, f.Size, f.SHA256)
+			return m, bad("%s differs from the manifest: %d bytes with hash %.12s… instead of %d with %.12s…", f.Path, got.Size, got.SHA256, f.Size, f.SHA256)
 		}
 		delete(found, f.Path)
 	}
 	for name := range found {
-		return m, bad("%s is not in its manifest", name)
+		return m, bad("%s is not in the manifest", name)
 	}
 	return m, nil
 }

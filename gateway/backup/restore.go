@@ -63,7 +63,7 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 	release, err := sqlstore.Hold(o.State)
 	if err != nil {
 		if errors.Is(err, sessions.ErrInUse) {
-			err = fmt.Errorf("a restore needs a host that is stopped: %w", err)
+			err = fmt.Errorf("stop the host before a restore: %w", err)
 		}
 		return Report{}, err
 	}
@@ -85,7 +85,7 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 	}
 	x := &restore{Options: o, Report: Report{DryRun: o.DryRun}}
 	if x.stage, err = os.MkdirTemp(o.State, stagePrefix); err != nil {
-		return x.Report, fmt.Errorf("making a folder to unpack in: %w", err)
+		return x.Report, fmt.Errorf("create a folder to unpack into: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(x.stage) }() // empty but for what failed
 	if err := readAhead(ctx, r, o); err != nil {
@@ -167,7 +167,7 @@ func (x *restore) examine(ctx context.Context) error {
 		}
 	case errors.Is(err, fs.ErrNotExist) && x.Manifest.Store == "postgresql":
 		if !x.Server {
-			return errors.New("this backup is of a host with a PostgreSQL database, which is not in it: restore that with pg_restore, and name it in store.dsn")
+			return errors.New("this backup is of a host with a PostgreSQL database, which is not in the backup: restore the database with pg_restore, and name it in store.dsn")
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		return bad("its manifest names a store of the kind %.40q, and the database %s is not in it: make a new backup with `parley backup`", x.Manifest.Store, stateFolder+sqlstore.DatabaseFile)
@@ -235,19 +235,19 @@ func (x *restore) move() (err error) {
 	}
 	mark := filepath.Join(x.State, sqlstore.UnfinishedFile)
 	if err := writeSynced(mark, x.Aside+"\n"); err != nil {
-		return fmt.Errorf("marking the state folder: %w", err)
+		return fmt.Errorf("mark the state folder: %w", err)
 	}
 	if err := errors.Join(x.sync(filepath.Dir(x.Aside)), x.sync(x.State)); err != nil {
 		return err
 	}
 	for _, name := range x.Replaced {
 		if err := os.Rename(filepath.Join(x.State, name), filepath.Join(x.Aside, name)); err != nil {
-			return fmt.Errorf("moving the old state aside: %w (what is moved already is in %s)", err, x.Aside)
+			return fmt.Errorf("move the old state aside: %w (moved files are in %s)", err, x.Aside)
 		}
 	}
 	for _, name := range x.Restored {
 		if err := os.Rename(filepath.Join(x.stage, stateFolder, name), filepath.Join(x.State, name)); err != nil {
-			return fmt.Errorf("putting the backup in place: %w (the old state is in %s)", err, x.Aside)
+			return fmt.Errorf("move the backup into place: %w (the old state is in %s)", err, x.Aside)
 		}
 	}
 	if err := x.putBeside(); err != nil {
@@ -271,7 +271,7 @@ func (x *restore) putBeside() error {
 		if from := filepath.Join(x.stage, staged); exists(from) {
 			*p = filepath.Join(x.Aside, asideNames[staged])
 			if err := os.Rename(from, *p); err != nil {
-				return fmt.Errorf("putting %s of the backup aside: %w", staged, err)
+				return fmt.Errorf("move %s of the backup aside: %w", staged, err)
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func (x *restore) putBeside() error {
 			continue // it is in the archive twice
 		}
 		if err := os.Rename(filepath.Join(x.stage, stateFolder, name), filepath.Join(x.Aside, name+"-of-the-backup")); err != nil {
-			return fmt.Errorf("putting %s of the backup aside: %w", name, err)
+			return fmt.Errorf("move %s of the backup aside: %w", name, err)
 		}
 	}
 	return nil
@@ -336,7 +336,7 @@ func (x *restore) makeAside() error {
 	}
 	x.Aside = filepath.Join(x.State, oldPrefix+stamp)
 	if err := os.Mkdir(x.Aside, 0o700); err != nil {
-		return fmt.Errorf("making a folder for the old state: %w", err)
+		return fmt.Errorf("create a folder for the old state: %w", err)
 	}
 	return nil
 }

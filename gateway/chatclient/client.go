@@ -38,10 +38,10 @@ type Options struct {
 const DefaultTimeout = 5 * time.Minute
 
 // ErrNoHost says that no host answers at the address.
-var ErrNoHost = errors.New("no parley answers: start it with `parley`, then try again")
+var ErrNoHost = errors.New("no host is running: start it with `parley`, then try again")
 
 // ErrToken says that the host does not take the token.
-var ErrToken = errors.New("the host refuses the token: use the one of its own state folder or configuration")
+var ErrToken = errors.New("the host refused the token: use the token of its state folder or its configuration")
 
 // Run chats until the person leaves, In ends and the last answer has come, or ctx ends. The errors of a host that is away or
 // closed to us are ErrNoHost and ErrToken; in line mode messages that got no answer are an error too.
@@ -200,7 +200,7 @@ func (c *client) deliver(ctx context.Context, id, text string, limit time.Durati
 			return err
 		}
 		if !channels.Sleep(ctx, wait) {
-			return fmt.Errorf("not taken within %s: %w", limit, err)
+			return fmt.Errorf("not accepted within %s: %w", limit, err)
 		}
 		wait = min(2*wait, 5*time.Second)
 	}

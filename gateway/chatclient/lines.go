@@ -172,7 +172,7 @@ func (d *dialog) ask(ctx context.Context, text string) error {
 		came = ""
 		select {
 		case <-ctx.Done():
-			return &fatal{&interrupted{fmt.Sprintf("while waiting for the answer to %.60q: it will be in the history", text), ctx.Err()}}
+			return &fatal{&interrupted{fmt.Sprintf("while waiting for the answer to %.60q: the history will show it", text), ctx.Err()}}
 		case <-quiet.C:
 			return fmt.Errorf("no answer within %s", d.c.o.Patience)
 		case <-doubt:
@@ -221,7 +221,7 @@ func (d *dialog) hand(ctx context.Context, id, text string) (came string, err er
 		select {
 		case err := <-posted:
 			if err != nil && ctx.Err() != nil {
-				return came, &fatal{&interrupted{fmt.Sprintf("while sending %.60q: it may have arrived, the history will show", text), ctx.Err()}}
+				return came, &fatal{&interrupted{fmt.Sprintf("while sending %.60q: it may have arrived; check the history", text), ctx.Err()}}
 			}
 			if errors.Is(err, ErrNoHost) || errors.Is(err, ErrToken) {
 				return came, &fatal{err}

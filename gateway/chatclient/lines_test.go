@@ -146,7 +146,7 @@ func TestInterrupted(t *testing.T) {
 	o := options(h, strings.NewReader("hello\n"), io.Discard)
 	o.Client = &http.Client{Transport: hanging(cancel)}
 	err := Run(ctx, o)
-	if want := `interrupted while sending "hello": it may have arrived, the history will show`; err == nil || err.Error() != want || !errors.Is(err, context.Canceled) {
+	if want := `interrupted while sending "hello": it may have arrived; check the history`; err == nil || err.Error() != want || !errors.Is(err, context.Canceled) {
 		t.Errorf("posting: %v, want %s", err, want)
 	}
 }

@@ -79,7 +79,7 @@ func (d *decoder) channels(n *yaml.Node, at spot) {
 		to := at.key(keyText(p.key), p.line)
 		a, ok := d.table.find(channels.Kind(p.key))
 		if !ok {
-			hint := "channels here: " + strings.Join(d.table.kinds(), ", ")
+			hint := "known channels: " + strings.Join(d.table.kinds(), ", ")
 			if k, near := closest(p.key, d.table.kinds()); near {
 				hint += "; did you mean \"" + k + "\"?"
 			}
@@ -150,7 +150,7 @@ func (d *decoder) accountPairs(ps []pair, at spot) ([]pair, spot) {
 
 func (d *decoder) account(a Adapter, from *section, inherited map[string]bool, p pair, at spot, off bool) {
 	if !accountName.MatchString(p.key) {
-		d.wrong(at, "an account's name must be letters, digits, - _ and ., at most 64", "")
+		d.wrong(at, "an account name has 1 to 64 letters, digits, -, _ and .", "rename the account")
 	}
 	n, ok := d.visit(p.node, at)
 	if !ok {

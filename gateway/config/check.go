@@ -152,7 +152,7 @@ func (k *checker) redact(message string) string {
 func (k *checker) store() {
 	dsn := k.config.Store.DSN.Reveal()
 	if dsn != "" && !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
-		k.wrong("store.dsn", "is no database that parley knows", "leave it empty for SQLite in the state folder, or write postgres://user:password@host/database")
+		k.wrong("store.dsn", "is not a database that parley supports", "leave it empty for SQLite in the state folder, or write postgres://user:password@host/database")
 	}
 }
 
@@ -160,7 +160,7 @@ func (k *checker) providers() {
 	for _, name := range sortedKeys(k.config.Models.Providers) {
 		p, at := k.config.Models.Providers[name], "models.providers."+name
 		if name == "" || strings.ContainsAny(name, "/ \t\n") {
-			k.wrong(at, "a provider's name must not be empty or contain / or spaces", "a model is named provider/model")
+			k.wrong(at, "a provider name cannot be empty or contain / or spaces", "models are named provider/model")
 		}
 		p.BaseURL = strings.TrimSpace(p.BaseURL)
 		if key := agent.CleanKey(p.APIKey.Reveal()); key != p.APIKey.Reveal() {
@@ -170,12 +170,12 @@ func (k *checker) providers() {
 		k.provider(at, name, p)
 		if p.BaseURL == "" {
 			if p.API != "offline" && p.API != "" && p.APIKey.IsZero() && len(p.Headers) == 0 {
-				k.report(Warning, at, "has no apiKey and no baseUrl, so it will be refused", "set apiKey, or baseUrl of a server that needs none")
+				k.report(Warning, at, "has no apiKey and no baseUrl, so its server will refuse every call", "set apiKey, or the baseUrl of a server that needs no key")
 			}
 			continue
 		}
 		if u, err := url.Parse(p.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			k.wrong(at+".baseUrl", "must be an http or https address", "for example http://127.0.0.1:11434/v1")
+			k.wrong(at+".baseUrl", "must be an http or https URL", "for example http://127.0.0.1:11434/v1")
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (k *checker) agents() {
 		at := fmt.Sprintf("agents.list[%d]", i)
 		switch {
 		case e.Default && fallback >= 0:
-			k.wrong(at+".default", "only one agent can be the default", fmt.Sprintf("agents.list[%d] is it too", fallback))
+			k.wrong(at+".default", "only one agent can be the default", fmt.Sprintf("agents.list[%d] is the default too", fallback))
 		case e.Default:
 			fallback = i
 		}
@@ -252,19 +252,34 @@ func (k *checker) models() {
 	}
 }
 
+// wayToProvider returns a hint for a provider that is not known: the one that was probably meant, else how to add it.
+func wayToProvider(name string, known []string) string {
+	if _, near := closest(name, known); near {
+		return choices("providers", name, known)
+	}
+	describe := "describe it under models.providers"
+	switch name {
+	case "openai":
+		return "set OPENAI_API_KEY, or " + describe
+	case "anthropic":
+		return "set ANTHROPIC_API_KEY, or " + describe
+	}
+	return choices("providers", name, known) + "; set OPENAI_API_KEY or ANTHROPIC_API_KEY, or " + describe
+}
+
 // fallbacks checks the models that are asked when another one fails.
 func (k *checker) fallbacks(path string, names []string) {
 	for i, name := range names {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if name == "" {
-			k.wrong(at, "a model is named provider/model", "take the empty entry out")
+			k.wrong(at, "must be provider/model", "remove the empty entry")
 		}
 		k.model(at, name)
 		switch {
 		case slices.Contains(names[:i], name):
-			k.report(Warning, at, "is there twice", "each model is asked once")
+			k.report(Warning, at, "is listed twice", "parley tries each model once")
 		case i == agent.MaxTries-1:
-			k.report(Warning, at, "is asked only while an earlier one is left alone", fmt.Sprintf("a call makes at most %d requests, the model's own included", agent.MaxTries))
+			k.report(Warning, at, "is tried only while an earlier model is paused", fmt.Sprintf("a call makes at most %d requests, including the one to the model itself", agent.MaxTries))
 		}
 	}
 }
@@ -277,9 +292,9 @@ func (k *checker) model(path, name string) {
 	provider, rest, ok := strings.Cut(name, "/")
 	switch {
 	case !ok || provider == "" || rest == "":
-		k.wrong(path, "a model is named provider/model", "providers: "+strings.Join(known, ", "))
+		k.wrong(path, "must be provider/model", "providers: "+strings.Join(known, ", "))
 	case !slices.Contains(known, provider):
-		k.wrong(path, "there is no model provider "+quoted(provider), choices("providers", provider, known))
+		k.wrong(path, "there is no model provider "+quoted(provider), wayToProvider(provider, known))
 	}
 }
 
@@ -293,7 +308,7 @@ func (k *checker) owners() {
 			switch at := fmt.Sprintf("commands.ownerAllowFrom[%d]", i); {
 			case at != path:
 			case !ok:
-				return "write /whoami to the bot to see yours"
+				return "send /whoami to the bot to see your id"
 			case found && near != kind:
 				return fmt.Sprintf("did you mean %q?", near)
 			}
@@ -318,11 +333,11 @@ func (k *checker) routes() {
 		at := fmt.Sprintf("bindings[%d].match.", i)
 		kinds := k.decoder.table.kinds()
 		if b.Match.Channel != "" && !slices.Contains(kinds, string(b.Match.Channel)) {
-			k.report(Warning, at+"channel", "there is no channel "+quoted(string(b.Match.Channel))+", so it never matches", choices("channels", string(b.Match.Channel), kinds))
+			k.report(Warning, at+"channel", "there is no channel "+quoted(string(b.Match.Channel))+", so this binding never matches", choices("channels", string(b.Match.Channel), kinds))
 			continue
 		}
 		if p := b.Match.Peer; p != nil && strings.HasPrefix(p.ID, "@") {
-			k.report(Warning, at+"peer.id", k.redact(quotedValue(p.ID)+" is a name, and bindings match ids only, so it never matches"), "write the id, which stays; /whoami tells it")
+			k.report(Warning, at+"peer.id", k.redact(quotedValue(p.ID)+" is a name; bindings match ids only, so this one never matches"), "use the id; /whoami shows it")
 		}
 		k.bindingAccount(at+"accountId", b.Match)
 	}
@@ -342,7 +357,7 @@ func (k *checker) accountsOf(kind channels.Kind) (ids []string) {
 func (k *checker) sendPolicy() {
 	p := k.config.Session.SendPolicy
 	k.adopt("", p.Check(k.decoder.table.Kinds()), nil)
-	const gone = ", so the rule matches no account but one that had this name before"
+	const gone = ", so this rule matches only an account that once had this name"
 	for i, r := range p.Rules {
 		at := fmt.Sprintf("session.sendPolicy.rules[%d].match.", i)
 		if ids, id := k.accountsOf(r.Match.Channel), string(r.Match.AccountID); id != "" && len(ids) > 0 && !slices.Contains(ids, id) {
@@ -361,9 +376,9 @@ func (k *checker) bindingAccount(path string, m sessions.BindingMatch) {
 	switch {
 	case m.Channel == "" || want == "*" || slices.Contains(ids, want):
 	case len(ids) == 0:
-		k.report(Warning, strings.TrimSuffix(path, ".accountId"), "channels."+string(m.Channel)+" is not configured, so it never matches", "")
+		k.report(Warning, strings.TrimSuffix(path, ".accountId"), "channels."+string(m.Channel)+" is not configured, so this binding never matches", "")
 	default:
-		k.report(Warning, path, "there is no account "+quoted(want)+", so it never matches", choices("accounts", want, ids)+`; "*" is any`)
+		k.report(Warning, path, "there is no account "+quoted(want)+", so this binding never matches", choices("accounts", want, ids)+`; "*" matches any`)
 	}
 }
 
@@ -387,7 +402,7 @@ func (k *checker) sharedSecrets() {
 			}
 			l := login{a.Kind, f.Key, s}
 			if other, twice := first[l]; twice {
-				k.wrong(a.path+"."+f.Key, "is the same as that of "+unwritten(other), "each account needs a login of its own")
+				k.wrong(a.path+"."+f.Key, "is also used by "+unwritten(other), "give each account its own login")
 			}
 			first[l] = a.path
 		}

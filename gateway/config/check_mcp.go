@@ -22,7 +22,7 @@ func (k *checker) mcpServers() {
 	for _, name := range sortedKeys(k.config.Tools.MCP.Servers) {
 		m, at := k.config.Tools.MCP.Servers[name], "tools.mcp.servers."+name
 		if !serverName.MatchString(name) {
-			k.wrong(at, "a server's name is made of letters, digits, _ and -, at most 32", "its tools are called name_tool")
+			k.wrong(at, "a server name has 1 to 32 letters, digits, _ and -", "rename the server; its tools are called name_tool")
 			continue
 		}
 		if !m.Enabled {
@@ -30,12 +30,12 @@ func (k *checker) mcpServers() {
 		}
 		for _, other := range sortedKeys(k.config.Tools.MCP.Servers) {
 			if o := k.config.Tools.MCP.Servers[other]; o.Enabled && other != name && strings.HasPrefix(other+"_", name+"_") {
-				k.wrong(at, "the name is the beginning of "+other+"'s: their tools could be called the same", "call one of them otherwise")
+				k.wrong(at, "the name is a prefix of "+other+", so tools of both servers could have the same name", "rename one of them")
 			}
 		}
 		switch {
 		case m.Command == "" && m.URL == "":
-			k.wrong(at, "has no command and no url", "set command of a program to run here, or url of a server that is reached over HTTP")
+			k.wrong(at, "has no command and no url", "set command to run a program, or url to reach a server over HTTP")
 		case m.Command != "" && m.URL != "":
 			k.wrong(at, "has both command and url", "keep one")
 		case m.URL != "":
@@ -49,33 +49,33 @@ func (k *checker) mcpServers() {
 func (k *checker) mcpURL(m tools.MCPServer, at string) {
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		k.wrong(at+".url", "must be an http or https address", "for example https://mcp.example.com/mcp")
+		k.wrong(at+".url", "must be an http or https URL", "for example https://mcp.example.com/mcp")
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
 		if !headerName.MatchString(name) || strings.ContainsAny(m.Headers[name].Reveal(), "\r\n\x00") {
-			k.wrong(at+".headers", "holds something that is no header", "write Name: value")
+			k.wrong(at+".headers", "contains an invalid header", "write Name: value")
 		}
 	}
 	host := u.Hostname()
 	if u.Scheme == "http" && len(m.Headers) > 0 && host != "localhost" && host != "127.0.0.1" && host != "::1" {
-		k.report(Warning, at+".url", "is not encrypted: everybody on the way can read its headers", "use https")
+		k.report(Warning, at+".url", "is not encrypted: others on the network can read its headers", "use https")
 	}
 	if len(m.Args)+len(m.Env)+len(m.Read)+len(m.Write) > 0 || m.Cwd != "" {
-		k.wrong(at, "has a url, so args, env, cwd, read and write mean nothing", "they are for servers with a command")
+		k.wrong(at, "has a url, so args, env, cwd, read and write have no effect", "remove them; they are for servers with a command")
 	}
 }
 
 func (k *checker) mcpCommand(m tools.MCPServer, server, at string) {
 	if strings.ContainsRune(m.Command, filepath.Separator) && !filepath.IsAbs(m.Command) {
-		k.wrong(at+".command", "must be a name that is found in PATH, or an absolute path", "")
+		k.wrong(at+".command", "must be a program in PATH, or an absolute path", "")
 	}
 	if len(m.Headers) > 0 {
-		k.wrong(at+".headers", "mean nothing for a server with a command", "what it needs to know goes into env")
+		k.wrong(at+".headers", "have no effect for a server with a command", "use env instead")
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Env)) {
 		if !envName.MatchString(name) || strings.Contains(m.Env[name].Reveal(), "\x00") {
-			k.wrong(at+".env", "holds something that is no variable", "write NAME: value")
+			k.wrong(at+".env", "contains an invalid variable name", "write NAME: value")
 		}
 	}
 	folders := map[string][]string{"cwd": {m.Cwd}, "read": m.Read, "write": m.Write}
@@ -86,9 +86,9 @@ func (k *checker) mcpCommand(m tools.MCPServer, server, at string) {
 			case !filepath.IsAbs(f):
 				k.wrong(at+"."+key, "must be an absolute path", "")
 			case within(real(f), real(k.config.State)):
-				k.report(Warning, at+"."+key, "holds parley's state folder: the server could read every conversation", "use a folder of its own")
+				k.report(Warning, at+"."+key, "contains parley's state folder: the server could read every conversation", "use a separate folder")
 			case k.hosts(f, "mcp", server):
-				k.wrong(at+"."+key, "lies in parley's state folder: what is there is everybody's", "use a folder of its own; mcp/"+server+" in the state folder is one")
+				k.wrong(at+"."+key, "is inside parley's state folder, which holds data of all people", "use a separate folder, for example mcp/"+server+" in the state folder")
 			}
 		}
 	}

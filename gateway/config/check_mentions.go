@@ -14,7 +14,7 @@ func (k *checker) stopWords() {
 	known := settings.StopLanguages()
 	for i, l := range k.config.Messages.StopWords.Languages {
 		if !slices.Contains(known, l) {
-			k.wrong(fmt.Sprintf("messages.stopWords.languages[%d]", i), fmt.Sprintf("the usual words of %.20q are not known, only of %s", l, strings.Join(known, ", ")), "list your own under messages.stopWords.words")
+			k.wrong(fmt.Sprintf("messages.stopWords.languages[%d]", i), fmt.Sprintf("parley has no stop words for %.20q, only for %s", l, strings.Join(known, ", ")), "list your own under messages.stopWords.words")
 		}
 	}
 }
@@ -25,9 +25,9 @@ func (k *checker) mentions(at string, patterns []string) {
 	_, bad := policy.Mentions(patterns)
 	for _, p := range bad {
 		if strings.Contains(p.Message, "matches every message") {
-			k.wrong(at+p.Path, "matches every message, so it tells nothing", "requireMention: false answers everything in a group")
+			k.wrong(at+p.Path, "matches every message", "set requireMention: false to answer every message of a group")
 		} else {
-			k.wrong(at+p.Path, "is not a regular expression", "put it in single quotes; special characters need a \\")
+			k.wrong(at+p.Path, p.Message, "put it in single quotes; escape special characters with \\")
 		}
 	}
 }

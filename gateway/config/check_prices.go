@@ -20,7 +20,7 @@ func (k priceChecker) all() {
 	}
 	if !k.somePrice() {
 		for _, at := range bounds {
-			k.report(Warning, at, "no model has a price, so every model but the offline one will be refused", "set input and output in models.providers.*.models.*")
+			k.report(Warning, at, "no model has a price, so parley refuses every model except the offline one", "set input and output in models.providers.*.models.*")
 		}
 		return
 	}
@@ -82,7 +82,7 @@ func (k priceChecker) pricesOf(path string, names []string) {
 func (k priceChecker) price(path, name string) {
 	provider, model, ok := strings.Cut(name, "/")
 	if ok && !k.config.priced(provider, model) {
-		k.report(Warning, path, "has no price in the configuration or the catalogue, and a budget in dollars is set: it is refused unless its server names one", "set input and output in models.providers.*.models.*")
+		k.report(Warning, path, "has no price, and a budget in dollars is set; parley refuses the model unless its server names a price", "set input and output in models.providers.*.models.*")
 	}
 }
 

@@ -113,15 +113,15 @@ func (d *decoder) visit(n *yaml.Node, at spot) (*yaml.Node, bool) {
 	d.nodes++
 	switch {
 	case d.nodes == maxNodes:
-		d.wrong(spot{path: topOf(at.path), line: at.line}, "the file holds too many values", "do aliases repeat each other?")
+		d.wrong(spot{path: topOf(at.path), line: at.line}, "the file has too many values", "check for aliases that repeat each other")
 		return n, false
 	case d.nodes > maxNodes:
 		return n, false
 	case at.depth > maxDepth:
-		d.wrong(spot{path: topOf(at.path), line: at.line}, "is nested too deeply", "does an alias contain itself?")
+		d.wrong(spot{path: topOf(at.path), line: at.line}, "is nested too deeply", "check for an alias that contains itself")
 		return n, false
 	case n.Style&yaml.TaggedStyle != 0:
-		d.wrong(at, "YAML tags are not used here", "remove the word that begins with !, or quote the value")
+		d.wrong(at, "YAML tags are not supported", "remove the word that begins with !, or quote the value")
 		return n, false
 	}
 	return n, true
@@ -146,7 +146,7 @@ type pair struct {
 // pairs lists the entries of a mapping; repeated and impossible keys are reported and left out.
 func (d *decoder) pairs(n *yaml.Node, at spot) []pair {
 	if n.Kind != yaml.MappingNode {
-		d.wrong(at, "must be a group of keys, is "+kindOf(n), "write its keys indented below it, as key: value")
+		d.wrong(at, "must be a group of keys, is "+kindOf(n), "indent its keys below it, as key: value")
 		return nil
 	}
 	out := make([]pair, 0, len(n.Content)/2)
@@ -157,11 +157,11 @@ func (d *decoder) pairs(n *yaml.Node, at spot) []pair {
 		case k.Kind != yaml.ScalarNode || k.Style&yaml.TaggedStyle != 0 || k.ShortTag() == "!!null":
 			d.wrong(spot{at.path, k.Line, 0}, "a key must be a plain word, is "+kindOf(k), "")
 		case len(k.Value) > maxKey:
-			d.wrong(spot{at.path, k.Line, 0}, "holds a key that is too long", fmt.Sprintf("at most %d bytes", maxKey))
+			d.wrong(spot{at.path, k.Line, 0}, "contains a key that is too long", fmt.Sprintf("at most %d bytes", maxKey))
 		case k.ShortTag() == "!!merge":
-			d.wrong(spot{at.path, k.Line, 0}, "merge keys (<<) are not used here", "write the keys out")
+			d.wrong(spot{at.path, k.Line, 0}, "merge keys (<<) are not supported", "write the keys out")
 		case twice:
-			d.wrong(at.key(keyText(k.Value), k.Line), "is written twice", fmt.Sprintf("first on line %d; keep one", first))
+			d.wrong(at.key(keyText(k.Value), k.Line), "is set twice", fmt.Sprintf("line %d sets it first; keep one", first))
 		default:
 			seen[k.Value] = k.Line
 			out = append(out, pair{k.Value, k.Line, n.Content[i+1]})
@@ -235,7 +235,7 @@ func (d *decoder) unknown(p pair, at spot, also []string, vs []reflect.Value) {
 	hint := suggest(p.key, known)
 	if _, near := closest(p.key, known); !near {
 		if home := d.whereIs(p.key, configType, "", 0); home != "" && home != at.path {
-			hint = "it belongs under " + home + "; is the indentation right?"
+			hint = "the key belongs to " + home + "; check the indentation"
 		}
 	}
 	d.wrong(at.key(keyText(p.key), p.line), "unknown key", hint)
@@ -296,7 +296,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field.Field, at spot)
 // list fills a slice. It replaces what was there.
 func (d *decoder) list(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
 	if n.Kind != yaml.SequenceNode {
-		hint := "write [a, b], or one item a line, each after a -"
+		hint := "write [a, b], or one item a line, each after \"- \""
 		if n.Kind == yaml.ScalarNode && presentable(n.Value) && v.Type().Elem().Kind() == reflect.String {
 			hint = fmt.Sprintf("write [%q]", n.Value)
 		}

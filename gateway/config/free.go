@@ -45,7 +45,7 @@ func (d *decoder) freeChild(n *yaml.Node, at spot) (any, bool) {
 	}
 	if isNull(n) {
 		if n.Value == "" {
-			d.wrong(at, "has no value", "write null if that is what should be sent")
+			d.wrong(at, "has no value", "write null to send null")
 		}
 		return nil, true
 	}
@@ -71,11 +71,11 @@ func (d *decoder) freeScalar(n *yaml.Node, at spot) (any, bool) {
 	case "!!int", "!!float":
 		var x any
 		if err := n.Decode(&x); err != nil {
-			d.wrong(at, "must be a number that JSON can hold, is "+shown(n), "put it in quotes if it is a text")
+			d.wrong(at, "must be a number that JSON can hold, is "+shown(n), "quote it if it is text")
 			return nil, false
 		}
 		if f, isFloat := x.(float64); isFloat && (math.IsInf(f, 0) || math.IsNaN(f)) {
-			d.wrong(at, "must be a number that JSON can hold, is "+shown(n), "put it in quotes if it is a text")
+			d.wrong(at, "must be a number that JSON can hold, is "+shown(n), "quote it if it is text")
 			return nil, false
 		}
 		return x, true

@@ -84,14 +84,14 @@ func (k *checker) gateway() {
 	for i, text := range g.TrustedProxies {
 		at := fmt.Sprintf("gateway.trustedProxies[%d]", i)
 		if p, err := network(text); err != nil {
-			k.wrong(at, "is no address and no network", "for example 127.0.0.1 or 10.0.0.0/8")
+			k.wrong(at, "is not an IP address or network", "for example 127.0.0.1 or 10.0.0.0/8")
 		} else if p.Bits() == 0 {
-			k.wrong(at, "would trust everybody", "name the addresses of the proxies")
+			k.wrong(at, "trusts every address", "name the addresses of the proxies")
 		}
 	}
 	for i, name := range g.Hosts {
 		if at := fmt.Sprintf("gateway.hosts[%d]", i); !hostName.MatchString(name) {
-			k.wrong(at, "is no name of a host", "write it without https:// and without a port, for example parley.example.org")
+			k.wrong(at, "is not a host name", "write it without https:// and without a port, for example parley.example.org")
 		}
 	}
 }
@@ -106,9 +106,9 @@ func (k *checker) listen(g Gateway) {
 		k.wrong("gateway.listen", "must be an address with a port", "for example 127.0.0.1:18790")
 	case loopback(host):
 	case g.Token.IsZero():
-		k.wrong("gateway.listen", "this address can be reached from other machines, and gateway.token is not set", "set gateway.token, or listen on 127.0.0.1")
+		k.wrong("gateway.listen", "other machines can reach this address, and gateway.token is not set", "set gateway.token, or listen on 127.0.0.1")
 	case !g.TLS.On() && len(g.TrustedProxies) == 0:
-		k.report(Warning, "gateway.listen", "other machines reach this address without encryption: who is on the way reads tokens and messages",
+		k.report(Warning, "gateway.listen", "other machines reach this address without encryption, so others on the network can read tokens and messages",
 			"set gateway.tls, or put a reverse proxy in front and name it in gateway.trustedProxies")
 	}
 }
@@ -129,26 +129,26 @@ func (g Gateway) open() bool {
 
 func (k *checker) tokens(g Gateway) {
 	if t := g.Token.Reveal(); t != "" && len(t) < minToken && g.open() {
-		k.wrong("gateway.token", "is short enough to be guessed, and other machines reach the host", fmt.Sprintf("take at least %d characters, for example from openssl rand -hex 20", minToken))
+		k.wrong("gateway.token", "is short enough to guess, and other machines can reach the host", fmt.Sprintf("use at least %d characters, for example from openssl rand -hex 20", minToken))
 	}
 	names, texts := map[string]bool{}, map[string]string{g.Token.Reveal(): "gateway.token"}
 	for i, t := range g.Tokens {
 		at, text := fmt.Sprintf("gateway.tokens[%d]", i), t.Token.Reveal()
 		switch {
 		case strings.EqualFold(t.Name, ownerName):
-			k.wrong(at+".name", "is the name of gateway.token", "choose another one")
+			k.wrong(at+".name", "is reserved for gateway.token", "choose another name")
 		case names[t.Name] && t.Name != "":
-			k.wrong(at+".name", "is there twice", "each token needs a name of its own")
+			k.wrong(at+".name", "is used twice", "give each token its own name")
 		}
 		names[t.Name] = true
 		switch {
 		case text == "": // said already
 		case strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }):
-			k.wrong(at+".token", "cannot be sent in a header", "use letters, digits and signs, without spaces")
+			k.wrong(at+".token", "contains a character that a header cannot have", "use ASCII letters, digits and signs, without spaces")
 		case len(text) < minToken:
-			k.wrong(at+".token", fmt.Sprintf("is shorter than %d characters", minToken), "make one with openssl rand -hex 20")
+			k.wrong(at+".token", fmt.Sprintf("is shorter than %d characters", minToken), "create one with openssl rand -hex 20")
 		case texts[text] != "":
-			k.wrong(at+".token", "is the same as "+texts[text], "each needs a token of its own, so that one can be taken away")
+			k.wrong(at+".token", "is the same as "+texts[text], "give each its own token, so that one can be revoked")
 		}
 		if text != "" && texts[text] == "" {
 			texts[text] = at + ".token"
@@ -160,9 +160,9 @@ func (k *checker) tls(t TLS) {
 	switch {
 	case t == TLS{}:
 	case t.Cert == "":
-		k.wrong("gateway.tls", "has a key and no cert", "name both files")
+		k.wrong("gateway.tls", "has key but no cert", "set both files")
 	case t.Key == "":
-		k.wrong("gateway.tls", "has a cert and no key", "name both files")
+		k.wrong("gateway.tls", "has cert but no key", "set both files")
 	default:
 		if _, err := filesystem.KeyPair(t.Cert, t.Key); err != nil {
 			// No error: other commands than the host's own need no certificate. See ForHost.

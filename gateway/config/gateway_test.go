@@ -16,29 +16,29 @@ func TestGateway(t *testing.T) {
 		open = "gateway: {listen: 0.0.0.0:1, token: long-enough-for-this, "
 		good = "abcdefghijklmnop"
 	)
-	plain := ":1: gateway.listen: warning: other machines reach this address without encryption: who is on the way reads tokens and messages (set gateway.tls, or put a reverse proxy in front and name it in gateway.trustedProxies)"
+	plain := ":1: gateway.listen: warning: other machines reach this address without encryption, so others on the network can read tokens and messages (set gateway.tls, or put a reverse proxy in front and name it in gateway.trustedProxies)"
 	for text, want := range map[string][]string{
 		"gateway: {tokens: [{name: grafana, token: " + good + ", scope: read}]}\n": nil,
 		"gateway: {tokens: [{name: a, token: " + good + "}]}\n":                    {":1: gateway.tokens[0].scope: is missing (read: look. write: talk to agents, send and stop too. admin: everything that an owner may)"},
-		"gateway: {tokens: [{name: a, token: " + good + ", scope: root}]}\n":       {`:1: gateway.tokens[0].scope: "root" is not possible (one of: read, write, admin)`},
-		"gateway: {tokens: [{name: Owner, token: " + good + ", scope: read}]}\n":   {":1: gateway.tokens[0].name: is the name of gateway.token (choose another one)"},
-		"gateway: {tokens: [{name: a.b, token: " + good + ", scope: read}]}\n":     {":1: gateway.tokens[0].name: \"a.b\" is not possible (Who uses it: 1 to 32 letters, digits, _ and -. It is shown in logs, and is who writes in a chat with an agent)"},
-		"gateway: {tokens: [{name: a, token: short, scope: read}]}\n":              {":1: gateway.tokens[0].token: is shorter than 16 characters (make one with openssl rand -hex 20)"},
-		"gateway: {tokens: [{name: a, token: \"" + good + " x\", scope: read}]}\n": {":1: gateway.tokens[0].token: cannot be sent in a header (use letters, digits and signs, without spaces)"},
+		"gateway: {tokens: [{name: a, token: " + good + ", scope: root}]}\n":       {`:1: gateway.tokens[0].scope: "root" is not allowed (use one of: read, write, admin)`},
+		"gateway: {tokens: [{name: Owner, token: " + good + ", scope: read}]}\n":   {":1: gateway.tokens[0].name: is reserved for gateway.token (choose another name)"},
+		"gateway: {tokens: [{name: a.b, token: " + good + ", scope: read}]}\n":     {":1: gateway.tokens[0].name: \"a.b\" is not allowed (Who uses it: 1 to 32 letters, digits, _ and -. It is shown in logs, and is who writes in a chat with an agent)"},
+		"gateway: {tokens: [{name: a, token: short, scope: read}]}\n":              {":1: gateway.tokens[0].token: is shorter than 16 characters (create one with openssl rand -hex 20)"},
+		"gateway: {tokens: [{name: a, token: \"" + good + " x\", scope: read}]}\n": {":1: gateway.tokens[0].token: contains a character that a header cannot have (use ASCII letters, digits and signs, without spaces)"},
 		"gateway: {tokens: [{name: a, token: " + good + ", scope: read}, {name: a, token: " + good + ", scope: write}]}\n": {
-			":1: gateway.tokens[1].name: is there twice (each token needs a name of its own)",
-			":1: gateway.tokens[1].token: is the same as gateway.tokens[0].token (each needs a token of its own, so that one can be taken away)"},
+			":1: gateway.tokens[1].name: is used twice (give each token its own name)",
+			":1: gateway.tokens[1].token: is the same as gateway.tokens[0].token (give each its own token, so that one can be revoked)"},
 		"gateway: {token: " + good + ", tokens: [{name: a, token: " + good + ", scope: read}]}\n": {
-			":1: gateway.tokens[0].token: is the same as gateway.token (each needs a token of its own, so that one can be taken away)"},
+			":1: gateway.tokens[0].token: is the same as gateway.token (give each its own token, so that one can be revoked)"},
 		open + "}\n":                           {plain},
 		open + "trustedProxies: [10.0.0.1]}\n": nil,
 		"gateway: {trustedProxies: [10.0.0.0/8, \"fd00::/8\", 127.0.0.1]}\n":     nil,
-		"gateway: {trustedProxies: [proxy, 0.0.0.0/0]}\n":                        {":1: gateway.trustedProxies[0]: is no address and no network (for example 127.0.0.1 or 10.0.0.0/8)", ":1: gateway.trustedProxies[1]: would trust everybody (name the addresses of the proxies)"},
-		"gateway: {hosts: [parley.example, \"https://x\"]}\n":                    {":1: gateway.hosts[1]: is no name of a host (write it without https:// and without a port, for example parley.example.org)"},
-		"gateway: {tls: {cert: a.pem}}\n":                                        {":1: gateway.tls: has a cert and no key (name both files)"},
-		"gateway: {tls: {key: a.pem}}\n":                                         {":1: gateway.tls: has a key and no cert (name both files)"},
+		"gateway: {trustedProxies: [proxy, 0.0.0.0/0]}\n":                        {":1: gateway.trustedProxies[0]: is not an IP address or network (for example 127.0.0.1 or 10.0.0.0/8)", ":1: gateway.trustedProxies[1]: trusts every address (name the addresses of the proxies)"},
+		"gateway: {hosts: [parley.example, \"https://x\"]}\n":                    {":1: gateway.hosts[1]: is not a host name (write it without https:// and without a port, for example parley.example.org)"},
+		"gateway: {tls: {cert: a.pem}}\n":                                        {":1: gateway.tls: has cert but no key (set both files)"},
+		"gateway: {tls: {key: a.pem}}\n":                                         {":1: gateway.tls: has key but no cert (set both files)"},
 		"gateway: {tls: {cert: /none/a.pem, key: b.pem}}\n":                      {":1: gateway.tls: warning: cannot be used: open /none/a.pem: no such file or directory (cert and key must be files in PEM format that belong together)"},
-		"gateway: {listen: 0.0.0.0:1, token: short, trustedProxies: [10.0.0.1]}": {":1: gateway.token: is short enough to be guessed, and other machines reach the host (take at least 16 characters, for example from openssl rand -hex 20)"},
+		"gateway: {listen: 0.0.0.0:1, token: short, trustedProxies: [10.0.0.1]}": {":1: gateway.token: is short enough to guess, and other machines can reach the host (use at least 16 characters, for example from openssl rand -hex 20)"},
 	} {
 		_, ps, _ := load(text)
 		t.Run(text, func(t *testing.T) { compare(t, ps, want) })

@@ -15,11 +15,11 @@ func (k *checker) hooks() {
 		k.wrong("hooks."+p.Path, p.Text, p.Hint)
 	}
 	if t := c.Token.Reveal(); t != "" && t == k.config.Gateway.Token.Reveal() {
-		k.wrong("hooks.token", "is the gateway's own token: whoever sends hooks could do everything", "make another one")
+		k.wrong("hooks.token", "is the same as gateway.token, so senders of hooks could do everything", "create another token with openssl rand -hex 20")
 	}
 	for i, t := range k.config.Gateway.Tokens {
 		if s := c.Token.Reveal(); s != "" && s == t.Token.Reveal() {
-			k.wrong("hooks.token", fmt.Sprintf("is that of gateway.tokens[%d] too", i), "make another one")
+			k.wrong("hooks.token", fmt.Sprintf("is the same as gateway.tokens[%d]", i), "create another token with openssl rand -hex 20")
 		}
 	}
 	for i, id := range c.Agents {

@@ -94,13 +94,13 @@ func (d *decoder) person(a Adapter, text, path string) (string, bool) {
 	}
 	id, err := a.Person(e)
 	if err != nil {
-		d.at(path, fmt.Sprintf("%s is no person on %s", quotedValue(e), a.Kind), err.Error())
+		d.at(path, fmt.Sprintf("%s is not a %s user", quotedValue(e), a.Kind), err.Error())
 		return text, false
 	}
 	if strings.HasPrefix(string(id), "@") {
 		k := checker{decoder: d, root: d.root}
-		k.report(Warning, path, k.redact(fmt.Sprintf("%s is a name: when its owner gives it up, or on Discord a webhook takes it, another person has these rights", quotedValue(e))),
-			"write the person's id, which stays; /whoami tells it")
+		k.report(Warning, path, k.redact(fmt.Sprintf("%s is a name; another person who takes the name gets these rights", quotedValue(e))),
+			"use the person's id, which never changes; /whoami shows it")
 	}
 	return string(id), true
 }
@@ -114,7 +114,7 @@ func (d *decoder) chat(a Adapter, text, path string) (string, bool) {
 	id, err := a.Chat(e)
 	if err != nil {
 		if path != "" {
-			d.at(path, fmt.Sprintf("%s is no group on %s", quotedValue(e), a.Kind), err.Error())
+			d.at(path, fmt.Sprintf("%s is not a %s chat", quotedValue(e), a.Kind), err.Error())
 		}
 		return text, false
 	}
@@ -159,7 +159,7 @@ func quotedValue(s string) string {
 	if presentable(s) {
 		return fmt.Sprintf("%q", s)
 	}
-	return "this"
+	return "this value"
 }
 
 // Person gives a person's id on a channel as its adapter writes it; without an adapter that says how, it stays.

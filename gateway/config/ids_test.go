@@ -142,16 +142,16 @@ channels:
 		got = append(got, p.String())
 	}
 	want := []string{
-		`c.yaml:4: commands.ownerAllowFrom[0]: "bob" is no person on p (want u1)`,
-		`c.yaml:8: session.identityLinks.ann[0]: "ann" is no person on p (want u1)`,
-		`c.yaml:13: channels.p.allowFrom[1]: "carl" is no person on p (want u1)`,
-		`c.yaml:14: channels.p.allowFrom[2]: "telegram:1" is no person on p (want u1)`,
-		`c.yaml:15: channels.p.groupAllowFrom[0]: "dora" is no person on p (want u1)`,
-		`c.yaml:17: channels.p.groups.abc: "abc" is no group on p (want g1)`,
+		`c.yaml:4: commands.ownerAllowFrom[0]: "bob" is not a p user (want u1)`,
+		`c.yaml:8: session.identityLinks.ann[0]: "ann" is not a p user (want u1)`,
+		`c.yaml:13: channels.p.allowFrom[1]: "carl" is not a p user (want u1)`,
+		`c.yaml:14: channels.p.allowFrom[2]: "telegram:1" is not a p user (want u1)`,
+		`c.yaml:15: channels.p.groupAllowFrom[0]: "dora" is not a p user (want u1)`,
+		`c.yaml:17: channels.p.groups.abc: "abc" is not a p chat (want g1)`,
 		`c.yaml:18: channels.p.groups.5: is the same as "+5" (keep one)`,
-		`c.yaml:18: channels.p.groups.5.allowFrom[0]: "emil" is no person on p (want u1)`,
-		`c.yaml:22: channels.p.groups.6.toolsBySender.fred: "fred" is no person on p (want u1)`,
-		`c.yaml:26: channels.p.accounts.two.allowFrom[0]: this is no person on p (want u1)`,
+		`c.yaml:18: channels.p.groups.5.allowFrom[0]: "emil" is not a p user (want u1)`,
+		`c.yaml:22: channels.p.groups.6.toolsBySender.fred: "fred" is not a p user (want u1)`,
+		`c.yaml:26: channels.p.accounts.two.allowFrom[0]: this value is not a p user (want u1)`,
 	}
 	if err == nil || !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))

@@ -45,7 +45,7 @@ func (c Change) String() string {
 var restart = []string{"state", "store.dsn", "gateway.listen", "gateway.tls.cert", "gateway.tls.key", "session.scope", "log.level", "log.format"}
 
 // ErrNoFile is returned by Reload when the host was started without a file.
-var ErrNoFile = errors.New("parley was started without a configuration file: start it again to use one")
+var ErrNoFile = errors.New("parley was started without a configuration file; restart it to use one")
 
 // Reload reads the file again. A good one is in force when it returns, except for the keys that need a restart, which keep their
 // values and are named in the result each time until they agree again. For a bad one the error is an *Invalid and nothing

@@ -47,11 +47,11 @@ func readable(err error) string {
 func readHint(err error) string {
 	switch {
 	case errors.Is(err, configfile.ErrTooLarge):
-		return "is this really the configuration file?"
+		return "check that this is the configuration file"
 	case errors.Is(err, fs.ErrNotExist):
-		return "check --config and $PARLEY_CONFIG; without both, parley also runs without a file"
+		return "check --config and $PARLEY_CONFIG; parley also runs without a configuration file"
 	case errors.Is(err, fs.ErrPermission):
-		return "parley must be allowed to read it"
+		return "give the user that runs parley read access"
 	}
 	return ""
 }
@@ -59,10 +59,13 @@ func readHint(err error) string {
 // Parse reads and checks the text of a file, as Load does. Relative paths are relative to the folder of path.
 func Parse(path string, data []byte, t Table, getenv func(string) string) (*Config, []Problem, error) {
 	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
-		return refuse(path, nil, Problem{Text: "is not a text file in UTF-8", Hint: "is this really the configuration file? If so, save it as UTF-8"})
+		return refuse(path, nil, Problem{Text: "is not a text file in UTF-8", Hint: "save the file as UTF-8"})
 	}
 	root, p := document(data)
 	if p != nil {
+		if isOpenClaw(path, data) {
+			p.Text, p.Hint = p.Text+"; "+openClawText, openClawHint
+		}
 		return refuse(path, nil, *p)
 	}
 	d := &decoder{file: path, getenv: getenv, table: t, types: field.Cache{}}
@@ -78,6 +81,9 @@ func Parse(path string, data []byte, t Table, getenv func(string) string) (*Conf
 	d.addAlways()
 	d.finish(c, root)
 	ps := ordered(d.problems)
+	if failed(ps) && isOpenClaw(path, data) {
+		ps = append([]Problem{{File: path, Text: openClawText, Hint: openClawHint, Severity: SevereError}}, ps...)
+	}
 	if failed(ps) {
 		return nil, ps, &Invalid{Path: path, Problems: ps}
 	}

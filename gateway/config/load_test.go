@@ -70,7 +70,7 @@ session: {scope: per-sender, dmScope: owner-main, sendPolicy: {default: allow, r
 tools: {sessions: {visibility: tree}, agentToAgent: {enabled: false, allow: []}, subagents: {tools: {deny: []}}}
 commands: {ownerAllowFrom: ["telegram:1001"]}
 channels:
-  telegram: {token: "123:abc", apiUrl: https://api.telegram.org, dmPolicy: pairing, allowFrom: [], groupPolicy: allowlist, groups: {}, pacing: {perSecond: 30, perChatPerSecond: 1, perGroupPerMinute: 20}}
+  telegram: {token: "1234567:abcdefghijklmnopqrst", apiUrl: https://api.telegram.org, dmPolicy: pairing, allowFrom: [], groupPolicy: allowlist, groups: {}, pacing: {perSecond: 30, perChatPerSecond: 1, perGroupPerMinute: 20}}
 `
 
 func TestFixedKeysLoad(t *testing.T) {
@@ -87,7 +87,7 @@ func TestFixedKeysLoad(t *testing.T) {
 			t.Errorf("provider = %+v", c.Models.Providers["mock"])
 		}
 		tg := c.Channels[0]
-		want := telegramLike{Token: channels.NewSecret("123:abc"), APIURL: "https://api.telegram.org", PollSeconds: 50}
+		want := telegramLike{Token: channels.NewSecret("1234567:abcdefghijklmnopqrst"), APIURL: "https://api.telegram.org", PollSeconds: 50}
 		if *tg.Adapter.(*telegramLike) != want || tg.ID != "default" || tg.Line != 14 {
 			t.Errorf("account = %+v", tg)
 		}

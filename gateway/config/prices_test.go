@@ -9,8 +9,8 @@ import (
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	const (
-		none   = "warning: no model has a price, so every model but the offline one will be refused (set input and output in models.providers.*.models.*)"
-		one    = "warning: has no price in the configuration or the catalogue, and a budget in dollars is set: it is refused unless its server names one (set input and output in models.providers.*.models.*)"
+		none   = "warning: no model has a price, so parley refuses every model except the offline one (set input and output in models.providers.*.models.*)"
+		one    = "warning: has no price, and a budget in dollars is set; parley refuses the model unless its server names a price (set input and output in models.providers.*.models.*)"
 		own    = "{api: openai, baseUrl: \"http://h/v1\"}}}\nagents: {defaults: {model: offline/o}}\n"
 		priced = "{api: openai, baseUrl: \"http://h/v1\", models: {a: {input: 1}, b: {contextWindow: 9000}}}}}\n"
 	)

@@ -18,12 +18,12 @@ const (
 
 // Problem is one thing that is wrong with a configuration file. It never contains a secret.
 type Problem struct {
-	File     string
-	Line     int    // from 1; 0 = the file as a whole
-	Key      string // path of the key, for example channels.telegram.token; "" = no particular one
-	Text     string // what is wrong
-	Hint     string // what to do, "" = obvious
-	Severity Severity
+	File     string   `json:"file"`
+	Line     int      `json:"line,omitempty"` // from 1; 0 = the file as a whole
+	Key      string   `json:"key,omitempty"`  // path of the key, for example channels.telegram.token; "" = no particular one
+	Text     string   `json:"text"`           // what is wrong
+	Hint     string   `json:"hint,omitempty"` // what to do, "" = obvious
+	Severity Severity `json:"severity"`
 }
 
 // String gives the problem as one line: `file:line: key: what is wrong (what to do)`.
@@ -129,7 +129,7 @@ func suggest(name string, known []string) string {
 	if len(known) == 0 {
 		return ""
 	}
-	return "known here: " + strings.Join(known, ", ")
+	return "known keys: " + strings.Join(known, ", ")
 }
 
 // presentable reports whether a text from the file may be repeated in a problem. Whatever could be a secret that somebody wrote

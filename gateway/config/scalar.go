@@ -17,14 +17,28 @@ import (
 // whole is an id that YAML takes for a number. Its text is kept as written: +49123 stays +49123.
 var whole = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
+// curlyQuotes are the quotes that word processors write. No secret contains one.
+const curlyQuotes = "“”„‘’‚"
+
+// exampleSecret matches secrets that examples and vendors' documents show.
+// source: https://core.telegram.org/bots/api#authorizing-your-bot, https://core.telegram.org/bots/features#botfather
+var exampleSecret = regexp.MustCompile(`(?i)^(?:<.*>|\.{3}|…|x{3,}|\*+|change[-_ ]?me|replace[-_ ]?(?:me|this)|(?:my|your)[-_ ].*|(?:\d+:)?abc(?:def)?|` +
+	`123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11|110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw|4839574812:AAFD39kkdpWt3ywyRZergyOLMaJhac60qc|` +
+	`sk-(?:ant-)?(?:\.{3}|…|x{3,}|your.*))$`)
+
 // secret fills a Secret. Nothing of the value gets into a problem.
 func (d *decoder) secret(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
 	text, ok := d.text(n, f, at)
 	if !ok {
 		return
 	}
-	if text == "" && f.Required && !d.lax {
+	switch {
+	case text == "" && f.Required && !d.lax:
 		d.wrong(at, "is empty", strings.TrimSuffix(f.Doc, "."))
+	case strings.ContainsAny(text, curlyQuotes):
+		d.wrong(at, "contains curly quotes", `use straight quotes: "…"`)
+	case exampleSecret.MatchString(text) && !d.lax:
+		d.report(Warning, at.line, at.path, "is an example, not a real secret", strings.TrimSuffix(f.Doc, "."))
 	}
 	v.Set(reflect.ValueOf(channels.NewSecret(text)))
 }
@@ -41,7 +55,7 @@ func (d *decoder) text(n *yaml.Node, f field.Field, at spot) (string, bool) {
 		d.wrong(at, "must be text, is "+kindOf(n), "write "+switchWord(n.Value))
 		return "", false
 	default:
-		d.wrong(at, "must be text, is "+kindOf(n), "put it in quotes")
+		d.wrong(at, "must be text, is "+kindOf(n), "quote the value")
 		return "", false
 	}
 	e, ok := d.expand(n, f, at)
@@ -60,7 +74,7 @@ func switchWord(text string) string {
 func (d *decoder) expand(n *yaml.Node, f field.Field, at spot) (expansion, bool) {
 	e := expand(n.Value, d.getenv)
 	if e.broken {
-		d.wrong(at, "holds a ${ that is no variable", "write ${NAME} or ${NAME:-default}; $${ is a plain ${")
+		d.wrong(at, "contains a ${ that does not begin a variable", "write ${NAME} or ${NAME:-default}; $${ stands for a plain ${")
 		return e, false
 	}
 	if e.used && len(e.text) > 3 {
@@ -74,9 +88,21 @@ func (d *decoder) expand(n *yaml.Node, f field.Field, at spot) (expansion, bool)
 		return e, f.UnsetEmpty || f.Type == field.SecretType
 	}
 	for _, name := range slices.Compact(e.missing) {
-		d.wrong(at, "the environment variable "+name+" is not set", "set it, or write ${"+name+":-default}")
+		hint := "set it, or write ${" + name + ":-default}"
+		if isSecret(f.Type) { // a default would put the secret into this file
+			hint = "set it in .env beside this file"
+		}
+		d.wrong(at, "the environment variable "+name+" is not set", hint)
 	}
 	return e, false
+}
+
+// isSecret reports whether a type is a Secret, or a list or map of them.
+func isSecret(t reflect.Type) bool {
+	for t != nil && (t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
+		t = t.Elem()
+	}
+	return t == field.SecretType
 }
 
 // scalar fills a text, truth value or number.
@@ -95,7 +121,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, f field.Field, at spot) 
 	case v.CanFloat():
 		want = "a number"
 	case v.Kind() != reflect.Bool:
-		d.wrong(at, fmt.Sprintf("a %s cannot be configured", v.Type()), "this is a mistake in the program")
+		d.wrong(at, fmt.Sprintf("a %s cannot be configured", v.Type()), "this is a bug in parley; please report it")
 		return
 	}
 	if n.Kind != yaml.ScalarNode {
@@ -119,7 +145,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, f field.Field, at spot) 
 func (d *decoder) scalarHint(v reflect.Value, unquote bool, text string) string {
 	switch {
 	case unquote:
-		return "write it without quotes"
+		return "remove the quotes"
 	case v.Kind() == reflect.Bool && slices.Contains([]string{"yes", "on", "y", "1"}, strings.ToLower(text)):
 		return "write true"
 	case v.Kind() == reflect.Bool && slices.Contains([]string{"no", "off", "n", "0"}, strings.ToLower(text)):
@@ -143,15 +169,15 @@ func (d *decoder) inRange(n *yaml.Node, v reflect.Value, f field.Field, at spot)
 func (d *decoder) word(n *yaml.Node, text string, f field.Field, at spot) {
 	switch {
 	case len(f.Enum) > 0 && !slices.Contains(f.Enum, text):
-		hint := "one of: " + strings.Join(f.Enum, ", ")
+		hint := "use one of: " + strings.Join(f.Enum, ", ")
 		if k, ok := closest(text, f.Enum); ok {
 			hint += fmt.Sprintf("; did you mean %q?", k)
 		}
-		d.wrong(at, shown(n)+" is not possible", hint)
+		d.wrong(at, shown(n)+" is not allowed", hint)
 	case text == "" && f.Required && !d.lax:
 		d.wrong(at, "is empty", strings.TrimSuffix(f.Doc, "."))
 	case f.Pattern != nil && text != "" && !f.Pattern.MatchString(text):
-		d.wrong(at, shown(n)+" is not possible", strings.TrimSuffix(f.Doc, "."))
+		d.wrong(at, shown(n)+" is not allowed", strings.TrimSuffix(f.Doc, "."))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Without the key the usual words of all languages count, with an empty list none; an unknown language is an error.
+// Without the key parley has no stop words for all languages count, with an empty list none; an unknown language is an error.
 //
 // proves: X5
 func TestStopWordLanguages(t *testing.T) {

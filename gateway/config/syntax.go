@@ -27,7 +27,7 @@ func document(data []byte) (*yaml.Node, *Problem) {
 	}
 	switch err := dec.Decode(&second); {
 	case err == nil:
-		return nil, &Problem{Line: second.Line, Text: "a second document begins here", Hint: "the configuration is one document; remove the ---"}
+		return nil, &Problem{Line: second.Line, Text: "a second document begins here", Hint: "a configuration is one document; remove the ---"}
 	case !errors.Is(err, io.EOF):
 		return nil, syntaxProblem(data, err)
 	}
@@ -39,25 +39,25 @@ var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // explained turns what the YAML parser says into what people can act on.
 var explained = []struct{ says, text, hint string }{
-	{"found character that cannot start any token", "a value begins with a character that YAML reserves", "put it in quotes; tabs cannot indent"},
-	{"did not find expected alphabetic or numeric character", "a value begins with * or &, which YAML reserves", `put it in quotes: "*"`},
-	{"unknown anchor", "a value begins with *, which YAML reserves", `put it in quotes: "*"`},
-	{"mapping values are not allowed in this context", "a : where none can be", "is the indentation right? Put a value that contains a : and a space in quotes"},
-	{"could not find expected ':'", "a line without key: value", "is there a : after the key, with a space behind it?"},
-	{"did not find expected key", "the indentation does not fit the lines above", "keys of one group begin in the same column"},
-	{"did not find expected '-' indicator", "the indentation does not fit the list above", "items of one list begin in the same column, each with a -"},
-	{"did not find expected ',' or ']'", "a list that begins with [ does not end with ]", "or an item in it needs quotes"},
-	{"did not find expected ',' or '}'", "a group that begins with { does not end with }", "or a value in it needs quotes"},
-	{"found unexpected end of stream", "a quoted text does not end", "is a quote missing?"},
-	{"found a tab character that violates indentation", "a tab cannot indent", "use spaces"},
-	{"undefined tag handle", "a value begins with !, which YAML reserves", "put it in quotes"},
-	{"exceeded max depth", "is nested too deeply", "is a bracket repeated?"},
+	{"found character that cannot start any token", "a value begins with a character that YAML reserves", "quote the value; indent with spaces, not tabs"},
+	{"did not find expected alphabetic or numeric character", "a value begins with * or &, which YAML reserves", `quote the value: "*"`},
+	{"unknown anchor", "a value begins with *, which YAML reserves", `quote the value: "*"`},
+	{"mapping values are not allowed in this context", `unexpected ":"`, `check the indentation, or quote values that contain ": "`},
+	{"could not find expected ':'", "this line has no key", `write ": " between key and value`},
+	{"did not find expected key", "the indentation does not match the lines above", "start all keys of a group in the same column"},
+	{"did not find expected '-' indicator", "the indentation does not match the list above", `start all items of a list in the same column, each with "- "`},
+	{"did not find expected ',' or ']'", "a list that begins with [ has no closing ]", "close the list, or quote its items"},
+	{"did not find expected ',' or '}'", "a group that begins with { has no closing }", "close the group, or quote its values"},
+	{"found unexpected end of stream", "a quoted text has no closing quote", "add the missing quote"},
+	{"found a tab character that violates indentation", "a tab is used for indentation", "use spaces"},
+	{"undefined tag handle", "a value begins with !, which YAML reserves", "quote the value"},
+	{"exceeded max depth", "is nested too deeply", "check for repeated brackets"},
 	{"control characters are not allowed", "the file contains a control character", "remove it"},
 }
 
 // syntaxProblem words a parser's error. It never repeats text of the file.
 func syntaxProblem(data []byte, err error) *Problem {
-	p := &Problem{Text: "is not YAML", Hint: "check this line and the one above"}
+	p := &Problem{Text: "is not valid YAML", Hint: "check this line and the one above"}
 	m := yamlError.FindStringSubmatch(err.Error())
 	if m == nil {
 		return p
@@ -73,7 +73,7 @@ func syntaxProblem(data []byte, err error) *Problem {
 		p.Line = line
 	}
 	if line, ok := tabIndent(data, p.Line); ok {
-		p.Line, p.Text, p.Hint = line, "a tab cannot indent", "use spaces"
+		p.Line, p.Text, p.Hint = line, "a tab is used for indentation", "use spaces"
 	}
 	return p
 }

@@ -19,7 +19,7 @@ func (k *checker) tools() {
 	t := k.config.Tools
 	if t.Files.Others == tools.OthersAll {
 		k.adopt("", []policy.Problem{{Path: "tools.files.others", Warning: true,
-			Message: "everybody who is let in can have the agent read, change and send all files of its workspace; own gives each session a folder"}}, nil)
+			Message: "all people who may write can have the agent read, change and send every file of its workspace; own gives each session its own folder"}}, nil)
 	}
 	look("tools", policy.Rights{Allow: t.Allow, Deny: t.Deny})
 	for _, kind := range sortedKeys(t.ByChatType) {
@@ -54,12 +54,12 @@ func (k *checker) groupTools(path string, g policy.GroupAccess, look func(string
 func (k *checker) toolSwitches() {
 	for _, kind := range sortedKeys(k.config.Tools.ByChatType) {
 		if kind != "direct" && kind != "group" && kind != "channel" {
-			k.wrong("tools.byChatType."+string(kind), "is no kind of chat", "write direct, group or channel")
+			k.wrong("tools.byChatType."+string(kind), "is not a chat type", "use direct, group or channel")
 		}
 	}
 	for _, who := range sortedKeys(k.config.Tools.BySender) {
 		if who != "owner" && who != "other" {
-			k.wrong("tools.bySender."+string(who), "is no kind of sender", "write owner or other; single people stand in a group's toolsBySender")
+			k.wrong("tools.bySender."+string(who), "is not a kind of sender", "use owner or other; for single people use toolsBySender of a group")
 		}
 	}
 }

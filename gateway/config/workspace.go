@@ -50,18 +50,18 @@ func (k *checker) workspaces() {
 	for i, e := range k.config.Agents.List {
 		dir := k.config.Workspace(e.ID)
 		path := fmt.Sprintf("agents.list[%d].workspace", i)
-		for _, f := range []struct{ what, path string }{{"the state folder", k.config.State}, {"this file", k.config.Path}} {
+		for _, f := range []struct{ what, path string }{{"the state folder", k.config.State}, {"the configuration file", k.config.Path}} {
 			if f.path != "" && within(real(dir), real(f.path)) {
-				k.wrong(path, fmt.Sprintf("%s lies in the workspace of agent %s: it could read and change what is the host's alone", f.what, e.ID), "give it a folder of its own")
+				k.wrong(path, fmt.Sprintf("%s is inside the workspace of agent %s, which could read and change it", f.what, e.ID), "use a separate folder")
 			}
 		}
 		for _, o := range k.config.Agents.List {
 			if other := k.config.Workspace(o.ID); other != dir && within(dir, other) {
-				k.report(Warning, path, fmt.Sprintf("the workspace of agent %s lies in that of agent %s, which can change what the other is told", o.ID, e.ID), "give each a folder of its own")
+				k.report(Warning, path, fmt.Sprintf("the workspace of agent %s is inside that of agent %s, which can change its files", o.ID, e.ID), "give each agent its own folder")
 			}
 		}
 		if !within(real(dir), real(k.config.State)) && k.hosts(dir, "workspace") {
-			k.wrong(path, "this folder lies among what is the host's own in the state folder: transcripts, exports, files", "give the agent a folder of its own; those below workspace in the state folder are for agents")
+			k.wrong(path, "this folder of the state folder belongs to the host: transcripts, exports, files", "use a separate folder, or one below workspace in the state folder")
 		}
 	}
 }

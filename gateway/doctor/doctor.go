@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/http/httpproxy"
+
 	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
@@ -22,7 +24,7 @@ type Level string
 // The levels.
 const (
 	Fine    Level = "ok"
-	Warning Level = "warning" // it works, but it may not go on to
+	Warning Level = "warning" // it works, but may fail later
 	Failure Level = "error"   // it does not work
 )
 
@@ -31,7 +33,8 @@ type Finding struct {
 	Check string `json:"check"` // what was looked at: config, state, disk, …
 	Level Level  `json:"level"`
 	Text  string `json:"text"`           // what was found, and what that means
-	Fix   string `json:"mend,omitempty"` // what to do about it
+	Fix   string `json:"fix,omitempty"`  // what to do about it
+	Next  bool   `json:"next,omitempty"` // of all findings, the one to act on first
 }
 
 // Deps holds what the checks look at: the configuration, the folders, the clients.
@@ -69,6 +72,8 @@ type exam struct {
 	host    *api.HostStatus // nil = none runs
 	hostErr error           // one runs and does not answer
 	unasked bool            // the configuration does not say where to ask a host
+
+	proxies *httpproxy.Config // nil = those of the environment
 }
 
 // Run does all checks side by side.
@@ -78,6 +83,9 @@ func Run(ctx context.Context, d Deps) []Finding {
 	x := &exam{Deps: d}
 	out := x.configuration()
 	if d.Config == nil {
+		if i := first(out); i >= 0 {
+			out[i].Next = true
+		}
 		return out // nothing else is known
 	}
 	ask, done := context.WithTimeout(ctx, 3*time.Second)
@@ -106,7 +114,11 @@ func Run(ctx context.Context, d Deps) []Finding {
 		wg.Go(func() { results[i] = within(ctx, g) })
 	}
 	wg.Wait()
-	return append(out, slices.Concat(results...)...)
+	out = append(out, slices.Concat(results...)...)
+	if i := first(out); i >= 0 {
+		out[i].Next = true
+	}
+	return out
 }
 
 // within runs a group until its deadline: what hangs is a finding, too.
@@ -124,9 +136,34 @@ func within(ctx context.Context, g group) []Finding {
 		case fs := <-done:
 			return fs
 		case <-time.After(time.Second):
-			return []Finding{{g.name, Failure, "the check did not end in time", "look at what it looks at by hand: a disk or a server that hangs"}}
+			return []Finding{wrong(g.name, "check by hand for a disk or a server that hangs", "the check of %s timed out", g.name)}
 		}
 	}
+}
+
+// order lists the checks whose failures cause others, causes first. All other checks come after them.
+var order = []string{"config", "disk", "state", "store", "port", "time"}
+
+// first returns the index of the finding to act on first: the worst one with something to do, causes before effects. -1 = nothing needs to be done.
+func first(fs []Finding) int {
+	best, rank := -1, 0
+	for i, f := range fs {
+		cause := slices.Index(order, f.Check)
+		if cause < 0 {
+			cause = len(order)
+		}
+		if f.Check == "host" { // what the host says follows from something else
+			cause++
+		}
+		r := map[Level]int{Failure: 200, Warning: 100}[f.Level] - cause
+		if f.Level == Fine && f.Check != "host" { // only optional advice
+			continue
+		}
+		if f.Fix != "" && (best < 0 || r > rank) {
+			best, rank = i, r
+		}
+	}
+	return best
 }
 
 // Worst gives the level of a whole result.
@@ -142,10 +179,18 @@ func fine(check, format string, a ...any) Finding {
 	return Finding{Check: check, Level: Fine, Text: fmt.Sprintf(format, a...)}
 }
 
-func warn(check, mend, format string, a ...any) Finding {
-	return Finding{Check: check, Level: Warning, Text: fmt.Sprintf(format, a...), Fix: mend}
+func warn(check, fix, format string, a ...any) Finding {
+	return Finding{Check: check, Level: Warning, Text: fmt.Sprintf(format, a...), Fix: fix}
 }
 
-func wrong(check, mend, format string, a ...any) Finding {
-	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Fix: mend}
+func wrong(check, fix, format string, a ...any) Finding {
+	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Fix: fix}
+}
+
+// counted returns a number with its noun: 1 model, 2 models.
+func counted[N int | int64 | uint64](n N, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -27,7 +27,7 @@ func (x *exam) configuration() (out []Finding) {
 	if x.Invalid != nil {
 		invalid, ok := errors.AsType[*config.Invalid](x.Invalid)
 		if !ok {
-			return []Finding{wrong(check, "name the file with --config, or mend its rights", "the configuration cannot be read: %v", x.Invalid)}
+			return []Finding{wrong(check, "name the file with --config, or give the user that runs parley read access", "cannot read the configuration: %v", x.Invalid)}
 		}
 		return problemLines(invalid.Problems)
 	}
@@ -35,18 +35,18 @@ func (x *exam) configuration() (out []Finding) {
 	if path == "" {
 		for _, p := range backup.Asides(x.Config.State) {
 			if files := backup.Waiting(p); len(files) > 0 {
-				out = append(out, warn(check, "look into it, then copy it to ~/.config/parley/config.yaml (env-of-the-backup to .env beside it) and start the host",
-					"no file is in force, the defaults are used: the configuration of the backup that was restored waits in %s. Keep that folder", strings.Join(files, " and ")))
+				out = append(out, warn(check, "check it, then copy it to ~/.config/parley/config.yaml (env-of-the-backup to .env beside it) and start the host",
+					"parley uses its defaults: the configuration of the restored backup is only in %s; keep that folder", strings.Join(files, " and ")))
 			}
 		}
 		if len(out) > 0 {
 			return out
 		}
-		return []Finding{fine(check, "there is no file: the defaults are used. `parley init` writes one")}
+		return []Finding{fine(check, "there is no configuration file; parley uses its defaults (parley init writes one)")}
 	}
 	problems, err := x.Config.ForHost()
 	if err == nil {
-		out = append(out, fine(check, "%s is good", path))
+		out = append(out, fine(check, "%s is valid", path))
 	}
 	out = append(out, problemLines(problems)...)
 	out = append(out, private(check, path, true)...)
@@ -85,7 +85,7 @@ func private(check, path string, maybe bool) []Finding {
 			return nil
 		}
 	}
-	return []Finding{warn(check, "chmod 600 "+path, "%s holds secrets, and other users of this machine may read it (mode %04o)", path, info.Mode().Perm())}
+	return []Finding{warn(check, "chmod 600 "+path, "%s contains secrets, and other users of this machine can read the file (mode %04o)", path, info.Mode().Perm())}
 }
 
 // Room on the disk of the state folder.
@@ -106,23 +106,26 @@ func (x *exam) state(context.Context) (out []Finding) {
 			_, err = os.Stat(parent)
 		}
 		if e := writable(parent); e != nil {
-			return []Finding{wrong(check, "make the folder and give it to the user that parley runs as, or set another with state", "the state folder %s is not there and cannot be made: %v", dir, e)}
+			if sqlstore.Full(e) {
+				return []Finding{wrong("disk", "free disk space, or set another state folder with state", "the disk is full: cannot create the state folder %s: %v", dir, e)}
+			}
+			return []Finding{wrong(check, "create the folder and give it to the user that runs parley, or set another state folder with state", "cannot create the state folder %s: %v", dir, e)}
 		}
-		out = append(out, fine(check, "the state folder %s will be made at the first start", dir))
+		out = append(out, fine(check, "the first start creates the state folder %s", dir))
 		dir = parent
 	case err != nil:
-		return []Finding{wrong(check, "mend the rights of the folders above it", "the state folder %s cannot be looked at: %v", dir, err)}
+		return []Finding{wrong(check, "give the user that runs parley access to the folders above", "cannot read the state folder %s: %v", dir, err)}
 	case !info.IsDir():
-		return []Finding{wrong(check, "move it away, or set another folder with state", "%s is no folder", dir)}
+		return []Finding{wrong(check, "move the file away, or set another state folder with state", "the state folder %s is a file", dir)}
 	default:
 		if err := writable(dir); sqlstore.Full(err) {
-			return append(x.leftovers(dir), wrong("disk", "make room, or move the state folder", "the disk is full: nothing can be written to the state folder %s: %v", dir, err))
+			return append(x.leftovers(dir), wrong("disk", "free disk space, or move the state folder", "the disk is full: cannot write to the state folder %s: %v", dir, err))
 		} else if err != nil {
-			return []Finding{wrong(check, "give it to the user that parley runs as: chown -R USER "+dir, "nothing can be written to the state folder %s: %v", dir, err)}
+			return []Finding{wrong(check, "give the folder to the user that runs parley: chown -R USER "+dir, "cannot write to the state folder %s: %v", dir, err)}
 		}
-		out = append(out, fine(check, "the state folder %s can be written to", dir))
+		out = append(out, fine(check, "wrote to the state folder %s", dir))
 		if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			out = append(out, warn(check, "chmod 700 "+dir, "other users of this machine may look into the state folder (mode %04o)", info.Mode().Perm()))
+			out = append(out, warn(check, "chmod 700 "+dir, "other users of this machine can read the state folder (mode %04o)", info.Mode().Perm()))
 		}
 		out = append(out, private(check, filepath.Join(dir, "token"), false)...)
 		out = append(out, x.leftovers(dir)...)
@@ -147,25 +150,25 @@ func disk(dir string, sqlite bool) (out []Finding) {
 	free, kind, err := filesystem.Of(dir)
 	switch {
 	case err != nil:
-		return []Finding{warn(check, "look with df", "the disk of %s cannot be asked: %v", dir, err)}
+		return []Finding{warn(check, "run df", "cannot read the free space of %s: %v", dir, err)}
 	case free == 0 && kind == "":
 		return nil // this system is not known
 	case free < minFreeSpace:
-		out = append(out, wrong(check, "make room, or move the state folder", "%d MB are free: nothing can be kept soon", free>>20))
+		out = append(out, wrong(check, "free disk space, or move the state folder", "only %d MB are free on the disk of the state folder", free>>20))
 	case free < warnFreeSpace:
-		out = append(out, warn(check, "make room, or move the state folder", "%d MB are free", free>>20))
+		out = append(out, warn(check, "free disk space, or move the state folder", "%d MB are free", free>>20))
 	default:
 		out = append(out, fine(check, "%.1f GB are free", float64(free)/1e9))
 	}
 	switch kind {
 	case "nfs", "cifs", "smb", "9p", "fuse":
 		if sqlite {
-			out = append(out, warn(check, "put the state folder on a local disk, or use PostgreSQL (store.dsn)", "the state folder is on a %s file system: SQLite's locks and syncs may not hold there, and the database may be damaged", kind))
+			out = append(out, warn(check, "put the state folder on a local disk, or use PostgreSQL (store.dsn)", "the state folder is on a %s file system, where SQLite's locks and syncs may fail and damage the database", kind))
 		}
 	case "tmpfs", "ramfs":
-		out = append(out, warn(check, "set another folder with state", "the state folder is in memory (%s): everything is gone when the machine restarts", kind))
+		out = append(out, warn(check, "set another state folder with state", "the state folder is in memory (%s); a restart of the machine deletes everything", kind))
 	case "overlay":
-		out = append(out, warn(check, "mount a volume for the state folder", "the state folder is in a container's own layer: it is gone with the container"))
+		out = append(out, warn(check, "mount a volume for the state folder", "the state folder is inside the container; removing the container deletes everything"))
 	}
 	return out
 }
@@ -174,22 +177,22 @@ func disk(dir string, sqlite bool) (out []Finding) {
 func (x *exam) leftovers(dir string) (out []Finding) {
 	const check = "state"
 	if b, err := os.ReadFile(filepath.Join(dir, sqlstore.UnfinishedFile)); err == nil {
-		out = append(out, wrong(check, "run parley restore FILE again", "a restore was interrupted: the host does not start. What was there before is in %s", strings.TrimSpace(string(b))))
+		out = append(out, wrong(check, "run parley restore FILE again", "a restore was interrupted, and the host does not start; the previous state is in %s", strings.TrimSpace(string(b))))
 	}
 	for _, p := range backup.Asides(dir) {
 		waiting := backup.Waiting(p)
 		switch {
 		case len(waiting) == 0:
-			out = append(out, fine(check, "%s is a state that a restore replaced; delete it when it is not needed any more", p))
+			out = append(out, fine(check, "%s is the state from before a restore; delete the folder when you no longer need it", p))
 		case x.Config.Path != "":
-			out = append(out, fine(check, "%s is what a restore left; the backup's configuration is in it (%s), and not in force", p, strings.Join(waiting, ", ")))
+			out = append(out, fine(check, "%s is left from a restore; the configuration of the backup is there (%s), and not in force", p, strings.Join(waiting, ", ")))
 		}
 	}
 	if x.host != nil || x.hostErr != nil {
 		return out
 	}
 	if sock := filepath.Join(dir, "parley.sock"); isSocket(sock) {
-		out = append(out, fine(check, "%s is left of a host that was killed; the next start replaces it", sock))
+		out = append(out, fine(check, "a killed host left %s; the next start replaces the socket", sock))
 	}
 	return out
 }
@@ -218,7 +221,7 @@ func (x *exam) store(ctx context.Context) []Finding {
 	const check = "store"
 	switch {
 	case x.host != nil:
-		return []Finding{fine(check, "the running host uses %s; it checks the database at its start", x.host.Store)}
+		return []Finding{fine(check, "the running host uses %s; the host checks the database when it starts", x.host.Store)}
 	case x.hostErr != nil:
 		return nil
 	case !x.Config.Store.DSN.IsZero():
@@ -233,21 +236,21 @@ func (x *exam) store(ctx context.Context) []Finding {
 	}
 	switch {
 	case starting:
-		return []Finding{warn(check, "ask again when it is up", "a host starts or stops in %s: it checks the database itself", x.Config.State)}
+		return []Finding{warn(check, "run parley doctor again in a moment", "a host is starting or stopping in %s; the host checks the database itself", x.Config.State)}
 	case errors.Is(err, fs.ErrNotExist):
-		return []Finding{fine(check, "there is no database yet: the first start makes one")}
+		return []Finding{fine(check, "there is no database yet; the first start creates one")}
 	case err != nil:
 		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
 	}
 	in, err := sqlstore.Inspect(ctx, path)
 	if err != nil {
-		return []Finding{wrong(check, "", "%v", err)}
+		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
 	}
 	if in.Missing > 0 {
-		return []Finding{warn(check, "start the host when this is what you want; otherwise put the newer one back, or: parley restore FILE",
-			"the database is a copy from before an upgrade (schema version %d): %d commits that were made since are not in it", in.Schema, in.Missing)}
+		return []Finding{warn(check, "put the newer database back, or run parley restore FILE; to accept the copy, start the host",
+			"the database is a copy from before an upgrade (schema version %d) and lacks %s", in.Schema, counted(in.Missing, "later commit"))}
 	}
-	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %d sessions, %d messages", in.Schema, in.Sessions, in.Messages)}
+	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %s, %s", in.Schema, counted(in.Sessions, "session"), counted(in.Messages, "message"))}
 }
 
 // server reaches a database server. Its password is never shown.
@@ -255,14 +258,14 @@ func (x *exam) server(ctx context.Context, dsn string) Finding {
 	const check = "store"
 	host, port := dsnAddress(dsn)
 	if host == "" {
-		return warn(check, "start the host: it says what is wrong", "the database server cannot be told from store.dsn")
+		return warn(check, "start the host, whose error names the reason", "store.dsn names no database server")
 	}
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return wrong(check, "start the server, or mend store.dsn", "the database server %s cannot be reached: %v", net.JoinHostPort(host, port), err)
+		return wrong(check, "start the database server, or correct store.dsn", "cannot connect to the database server %s: %v", net.JoinHostPort(host, port), err)
 	}
 	_ = c.Close() // nothing was said
-	return fine(check, "the database server %s can be reached; the host checks user and schema at its start", net.JoinHostPort(host, port))
+	return fine(check, "connected to the database server %s; the host checks user and schema when it starts", net.JoinHostPort(host, port))
 }
 
 func (x *exam) port(ctx context.Context) []Finding {
@@ -273,7 +276,7 @@ func (x *exam) port(ctx context.Context) []Finding {
 	addr := x.Config.Gateway.Listen
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return []Finding{wrong(check, "stop the program that has it, or set another with gateway.listen", "gateway.listen %s cannot be used: %v", addr, err)}
+		return []Finding{wrong(check, "stop the program that uses the address, or set another with gateway.listen", "cannot listen on gateway.listen %s: %v", addr, err)}
 	}
 	_ = l.Close() // nobody knew of it
 	return []Finding{fine(check, "%s is free", addr)}
@@ -283,7 +286,7 @@ func (x *exam) zones(context.Context) []Finding {
 	const check = "time"
 	name := strings.TrimPrefix(x.Getenv("TZ"), ":")
 	if _, err := time.LoadLocation(name); err != nil && !strings.HasPrefix(name, "/") {
-		return []Finding{warn(check, "set TZ to a name such as Europe/Berlin, or leave it out", "TZ is %q, which is no time zone: jobs and resets run on UTC", name)}
+		return []Finding{warn(check, "set TZ to a name such as Europe/Berlin, or unset it", "TZ is %q, which is not a time zone; jobs and resets use UTC", name)}
 	}
-	return []Finding{fine(check, "it is %s", x.Now().Format("2006-01-02 15:04:05 MST"))}
+	return []Finding{fine(check, "the time is %s", x.Now().Format("2006-01-02 15:04:05 MST"))}
 }

@@ -3,12 +3,9 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,27 +26,27 @@ const maxClockOffset = 30 * time.Second
 func (x *exam) running(context.Context) []Finding {
 	const check = "host"
 	if x.hostErr != nil {
-		return []Finding{wrong(check, "look at its log; restart it", "a host runs on this state folder, but it does not answer: %v", x.hostErr)}
+		return []Finding{wrong(check, "run parley logs, then restart the host", "the host of this state folder does not answer: %v", x.hostErr)}
 	}
 	if x.unasked {
-		return []Finding{warn(check, "put the configuration right first", "whether a host runs cannot be asked as long as the configuration is at fault")}
+		return []Finding{warn(check, "correct the configuration first", "cannot ask for a running host while the configuration is invalid")}
 	}
 	if x.host == nil {
-		return []Finding{fine(check, "no host is running: what only it can tell is not looked at")}
+		return []Finding{{Check: check, Level: Fine, Text: "no host is running; checks that need one were skipped", Fix: "start the host: parley"}}
 	}
 	s := x.host
-	out := []Finding{fine(check, "parley %s runs since %s", s.Version, s.Started.Local().Format(time.DateTime))}
+	out := []Finding{fine(check, "parley %s has been running since %s", s.Version, s.Started.Local().Format(time.DateTime))}
 	if s.Version != x.Version {
 		out = append(out, warn(check, "restart the host to use the new program", "the host is parley %s, this program is %s", s.Version, x.Version))
 	}
 	if !s.Ready {
-		out = append(out, wrong(check, "see the lines below, and its log", "it is not ready: %s", s.Why))
+		out = append(out, wrong(check, "see the other lines, and run parley logs", "the host is not ready: %s", s.Why))
 	}
 	if n := s.Deliveries["failed"] + s.Deliveries["expired"] + s.Deliveries["held"]; n > 0 {
-		out = append(out, warn(check, "parley deliveries list --state failed (expired, held)", "%d messages were not delivered", n))
+		out = append(out, warn(check, "run parley deliveries list --state failed (or expired, held)", "not delivered: %s", counted(n, "outgoing message")))
 	}
 	if s.SetAside > 0 {
-		out = append(out, warn(check, "parley skipped --limit 1000 --json lists them; tell who wrote them, and report why they were refused", "%d messages of the last week could not be taken and are set aside", s.SetAside))
+		out = append(out, warn(check, "run parley skipped --limit 1000 --json, and report the reasons as a bug", "processing failed repeatedly for %s of the last week; parley keeps them in quarantine", counted(s.SetAside, "message")))
 	}
 	for _, m := range s.Servers {
 		if m.Detail != "" {
@@ -82,33 +79,33 @@ func (x *exam) account(ctx context.Context, check string, a config.Account, row 
 				continue
 			}
 			if s.Live {
-				return append(out, fine(check, "the host says: %s", s.Line()))
+				return append(out, fine(check, "the host reports: %s", s.Line()))
 			}
-			mend := cmp.Or(s.Todo, "what answers there breaks off, or something on the way does: look at the network, a firewall and HTTPS_PROXY. The host tries on by itself")
+			fix := cmp.Or(s.Todo, "check the network, a firewall and a proxy on the way; the host keeps trying")
 			s.Todo = "" // it is the line below
-			return append(out, wrong(check, mend, "the host says: %s", s.Line()))
+			return append(out, wrong(check, fix, "the host reports: %s", s.Line()))
 		}
-		return append(out, warn(check, "reload the configuration: kill -HUP its process, or restart it", "the running host does not know this account"))
+		return append(out, warn(check, "run parley reload", "the running host does not have this account yet"))
 	}
 	if Worst(out) == Failure {
 		return out
 	}
 	ch, err := row.Open(a, accounts.Env{Log: slog.New(slog.DiscardHandler), Dir: x.Config.State})
 	if err != nil {
-		return append(out, wrong(check, "", "%v", err))
+		return append(out, wrong(check, "correct the account in the configuration, or restart the host", "cannot open the account: %v", err))
 	}
 	who := channels.Probe(ch).Identifier
 	if who == nil {
-		return append(out, fine(check, "whether it is linked only a running host knows: parley channels"))
+		return append(out, fine(check, "not checked: whether the account is linked (start the host, then run parley channels)"))
 	}
 	name, err := who.Identify(ctx)
 	switch {
 	case err == nil:
-		return append(out, fine(check, "the platform knows the token: it is %s", name))
+		return append(out, fine(check, "the platform accepts the token of %s", name))
 	case channels.Classify(err).Class == channels.Unauthorized:
-		return append(out, wrong(check, "get a new token from the platform and put it into the configuration", "the platform does not know the token: %v", err))
+		return append(out, wrong(check, "get a new token from the platform and put it into the configuration or .env", "the platform rejected the token: %v", err))
 	}
-	return append(out, warn(check, "try again", "whether the token is right could not be found out: %v", err))
+	return append(out, warn(check, "run parley doctor again in a moment", "cannot check the token: %v", err))
 }
 
 // models gives a group for each provider.
@@ -117,16 +114,16 @@ func (x *exam) models() (out []group) {
 		m := gateway.OpenModels(ctx, x.Config, x.Providers, x.Getenv, slog.New(slog.DiscardHandler))
 		chosen := m.Chosen
 		if chosen.Offline() {
-			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or name a provider with its model under models.providers", "there is no language model (%s): the built-in one answers, which is none", chosen.Why)}
+			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or describe a provider under models.providers and set agents.defaults.model", "no language model is configured (%s); the built-in demo model answers, which understands only a few phrases", chosen.Why)}
 		}
-		found := []Finding{fine("model", "%s is configured (%s)", chosen.Model, chosen.Why)}
+		found := []Finding{fine("model", "%s is selected (%s)", chosen.Model, chosen.Why)}
 		for _, name := range slices.Sorted(maps.Keys(chosen.Providers)) {
 			if p := chosen.Providers[name]; p.API != "offline" {
 				found = append(found, x.provider(ctx, name, p, chosen.Model)...)
 			}
 		}
 		found = append(found, x.facts(ctx, m)...)
-		return append(found, fine("model", "parley models test %s makes real calls: a plain, a tool, an image and a thinking turn", chosen.Model))
+		return append(found, fine("model", "not tried: a call of the model (parley models test %s makes real ones)", chosen.Model))
 	}}}
 }
 
@@ -148,9 +145,9 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	}
 	beyond := ""
 	if x.Config != nil && len(x.Config.Tools.MCP.Servers) > 0 {
-		beyond = ", and what the tools of MCP servers take"
+		beyond = ", plus the tools of MCP servers"
 	}
-	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
+	out := []Finding{fine(check, "%s%s has a context window of %d tokens (%s); prompt and tools use about %d%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
 	notes := row.Notes
 	if x.host != nil {
 		notes = x.host.ModelNotes
@@ -180,28 +177,24 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 		return nil // the configuration was checked
 	}
 	if x.Providers[i].List == nil {
-		return append(x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), p.BaseURL == ""), fine(check, "whether the key works cannot be asked without paying: the first message shows it"))
+		return append(x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), p.BaseURL == ""), fine(check, "not tried: the API key, because every call costs money (parley models test makes one)"))
 	}
 	names, err := x.list(ctx, x.Providers[i], p)
 	if isLoading(err) {
-		return []Finding{warn(check, "wait until the server has loaded it: a large model takes minutes", "it answers, and is still loading its model")}
+		return []Finding{warn(check, "wait until the server has loaded the model; a large one takes minutes", "the server answers and is still loading its model")}
 	}
 	if err != nil {
 		if f := x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), false); Worst(f) == Failure {
 			return f
 		}
-		fix := "check apiKey and baseUrl of models.providers." + name
-		if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.Overloaded {
-			fix = "try again in a moment; the log of that server may say more"
-		}
-		return []Finding{wrong(check, fix, "its models cannot be listed: %v", err)}
+		return []Finding{x.refused(check, name, p, err)}
 	}
 	own, model, _ := strings.Cut(chosen, "/")
 	if own == name && len(names) > 0 && !slices.Contains(names, model) {
 		chats := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !models.Served{Name: n}.CanChat() })
-		return []Finding{warn(check, "set agents.defaults.model to one of: "+strings.Join(chats[:min(len(chats), 5)], ", "), "it answers, but %q is not among its %d models", model, len(names))}
+		return []Finding{warn(check, "set agents.defaults.model to one of: "+strings.Join(chats[:min(len(chats), 5)], ", "), "the provider answers, but does not list the model %q", model)}
 	}
-	return []Finding{fine(check, "it answers, and takes the key")}
+	return []Finding{fine(check, "the provider answers and lists %s", counted(len(names), "model"))}
 }
 
 // list lists the models of a provider. It waits a little for a server that is loading one.
@@ -231,20 +224,21 @@ func isLoading(err error) bool {
 func (x *exam) reach(ctx context.Context, check, address string, clock bool) []Finding {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return []Finding{wrong(check, "mend it", "%q is no address of a server", address)}
+		return []Finding{wrong(check, "correct the address in the configuration", "%q is not the address of a server", address)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}).String(), nil)
 	if err != nil {
-		return []Finding{wrong(check, "mend it", "%q is no address of a server", address)}
+		return []Finding{wrong(check, "correct the address in the configuration", "%q is not the address of a server", address)}
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = func(*http.Request) (*url.URL, error) { return x.proxyOf(req.URL) }
 	defer t.CloseIdleConnections()
 	began := x.Now()
 	resp, err := (&http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 	if err != nil {
-		return []Finding{unreachable(check, u.Host, err)}
+		return []Finding{x.unreachable(check, req.URL, err)}
 	}
 	_ = resp.Body.Close() // it has none
 	took := x.Now().Sub(began)
@@ -254,28 +248,9 @@ func (x *exam) reach(ctx context.Context, check, address string, clock bool) []F
 		return out
 	}
 	if off := began.Add(took / 2).Sub(at); off.Abs() > maxClockOffset {
-		out = append(out, warn("time", "let the system set it: timedatectl set-ntp true", "the clock of this machine is %s off that of %s: jobs run at wrong times, and certificates may not be accepted", off.Abs().Round(time.Second), u.Host))
+		out = append(out, warn("time", "let the system set the clock: timedatectl set-ntp true", "the clock of this machine differs by %s from that of %s; jobs run at wrong times, and certificates may be rejected", off.Abs().Round(time.Second), u.Host))
 	}
 	return out
-}
-
-// unreachable says at which step a server could not be reached.
-func unreachable(check, host string, err error) Finding {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // without the address
-	}
-	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		return wrong(check, "check the name, and the name servers of this machine (/etc/resolv.conf)", "the name %s is not known: %v", host, e)
-	}
-	_, cert := errors.AsType[*tls.CertificateVerificationError](err)
-	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
-	if cert || unknown {
-		return wrong(check, "check the clock, the CA certificates of this machine (package ca-certificates), and whether a proxy is in between", "the certificate of %s is not accepted: %v", host, err)
-	}
-	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-		return wrong(check, "check the network, a firewall, and HTTPS_PROXY if there is a proxy", "there is no connection to %s: %v", host, err)
-	}
-	return wrong(check, "check the network, a firewall, and HTTPS_PROXY if there is a proxy", "%s does not answer: %v", host, err)
 }
 
 // dsnAddress gives host and port of a postgres:// DSN.

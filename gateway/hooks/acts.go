@@ -68,10 +68,10 @@ func closed(body []byte, v any) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return api.Bad("%s: a %s is not what belongs here", t.Field, t.Value)
+			return api.Bad("%s: unexpected type %s", t.Field, t.Value)
 		}
 		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-			return api.Bad("unknown field %.100s: known are %s", name, fields(v))
+			return api.Bad("unknown field %.100s: the fields are %s", name, fields(v))
 		}
 		return api.Bad("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -143,7 +143,7 @@ func (h *Handler) agent(ctx context.Context, x call) (int, any, error) {
 	case !slices.Contains(levels, q.Thinking):
 		return 0, nil, api.Bad("thinking %.50q: use one of %s", q.Thinking, strings.Join(levels[1:], ", "))
 	case q.Session != "" && !x.config.AllowKey:
-		return 0, nil, api.Bad("sessionKey cannot be named here (hooks.allowRequestSessionKey)")
+		return 0, nil, api.Bad("sessionKey is not allowed: set hooks.allowRequestSessionKey to allow it")
 	}
 	r := inbound.Report{Source: x.source(x.key), Name: q.Name, Agent: agent, Text: q.Message, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second}
 	if r.Session, err = x.session(agent, q.Session); err != nil {
@@ -184,7 +184,7 @@ func (h *Handler) taken(ctx context.Context, q inbound.Report, to string) (int, 
 func asBefore(heard inbound.Submitted, q inbound.Report) error {
 	first := heard.Run.Input
 	if heard.Duplicate && first.ID != "" && !strings.HasSuffix(first.Text(), strings.TrimSpace(q.Text)) {
-		return api.Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: make a new one for each")
+		return api.Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: use a new key for each request")
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (h *Handler) agentOf(x call, name string) (sessions.AgentID, error) {
 	case name == "" || name == string(def):
 		return def, nil
 	case !slices.Contains(x.config.Agents, name) && !slices.Contains(x.config.Agents, "*"):
-		return "", api.Refuse(http.StatusForbidden, "agentId %.50q cannot be named here (hooks.allowedAgents)", name)
+		return "", api.Refuse(http.StatusForbidden, "agentId %.50q is not allowed: add it to hooks.allowedAgents", name)
 	case !slices.Contains(ids, sessions.AgentID(name)):
 		return "", api.Bad("there is no agent %.50q", name)
 	}
@@ -210,7 +210,7 @@ func (x call) session(agent sessions.AgentID, ref string) (sessions.Key, error) 
 	}
 	key, ok := inbound.HookKey(agent, ref)
 	if !ok || key.Agent() != agent {
-		return "", api.Bad("sessionKey %.100q is no key of the agent %s: write hook:<id>, or agent:%s:…", ref, agent, agent)
+		return "", api.Bad("sessionKey %.100q is not a key of the agent %s: write hook:<id>, or agent:%s:…", ref, agent, agent)
 	}
 	allowed := x.config.KeyPrefix
 	if len(allowed) == 0 {
@@ -222,7 +222,7 @@ func (x call) session(agent sessions.AgentID, ref string) (sessions.Key, error) 
 			return key, nil
 		}
 	}
-	return "", api.Bad("sessionKey %.100q: a key here begins with %s (hooks.allowedSessionKeyPrefixes)", ref, strings.Join(allowed, " or "))
+	return "", api.Bad("sessionKey %.100q: keys must begin with %s (hooks.allowedSessionKeyPrefixes)", ref, strings.Join(allowed, " or "))
 }
 
 // mapped does what the first mapping says that matches.
@@ -259,7 +259,7 @@ func (h *Handler) mapped(ctx context.Context, x call) (int, any, error) {
 	key := x.key
 	if key == "" && m.IDHeader != "" {
 		if key = x.header.Get(m.IDHeader); !visible(key) {
-			return 0, nil, api.Bad("%s is no id: 1 to %d visible ASCII characters", m.IDHeader, maxKey)
+			return 0, nil, api.Bad("%s is not a valid id: use 1 to %d visible ASCII characters", m.IDHeader, maxKey)
 		}
 	}
 	q.Source = x.source(key)

@@ -59,7 +59,7 @@ func compile(mappings []Mapping) (rules []rule, out []Problem) {
 			bad("signature", "needs header and secret, both", "for example header: X-Hub-Signature-256")
 		}
 		if m.Action == "wake" && (m.Session != "" || m.To != "") {
-			bad("action", "wake goes to the main session and its chat: sessionKey and to are for agent", "")
+			bad("action", "wake uses the main session and its chat: sessionKey and to belong to the action agent", "")
 		}
 		r := rule{Mapping: m}
 		for _, f := range []struct {
@@ -68,7 +68,7 @@ func compile(mappings []Mapping) (rules []rule, out []Problem) {
 		}{{"message", m.Message, &r.message}, {"name", m.Name, &r.name}, {"sessionKey", m.Session, &r.session}, {"to", m.To, &r.to}} {
 			t, err := Parse(f.key, f.text)
 			if err != nil {
-				bad(f.key, "is no template that works: "+err.Error(), `a missing field is empty; {{get .commits 0 "message"}} reads from a list`)
+				bad(f.key, "is not a valid template: "+err.Error(), `a missing field is empty; {{get .commits 0 "message"}} reads from a list`)
 			}
 			*f.to = t
 		}

@@ -109,11 +109,11 @@ func (h *Handler) known(path string) string {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	c := h.deps.Config()
 	if !c.Enabled {
-		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are off here (hooks.enabled)")
+		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are disabled (hooks.enabled)")
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return 0, nil, api.Refuse(http.StatusMethodNotAllowed, "hooks take POST and nothing else")
+		return 0, nil, api.Refuse(http.StatusMethodNotAllowed, "use POST")
 	}
 	x := call{config: c, hook: h.hook(r.URL.Path), header: r.Header}
 	for _, m := range h.compiled(c) {
@@ -140,7 +140,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error
 	case len(x.rules) > 0:
 		return h.mapped(r.Context(), x)
 	}
-	return 0, nil, api.Refuse(http.StatusNotFound, "there is no hook %.100q: there are wake, agent and hooks.mappings", x.hook)
+	return 0, nil, api.Refuse(http.StatusNotFound, "unknown hook %.100q: use wake, agent or a path of hooks.mappings", x.hook)
 }
 
 // compiled gives the mappings as they are in force.
@@ -159,7 +159,7 @@ func receive(w http.ResponseWriter, r *http.Request, within time.Duration) ([]by
 	_ = rc.SetReadDeadline(time.Now().Add(within)) // a recorder has no deadlines
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: a hook takes %d bytes", maxBody)
+		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: the limit is %d bytes", maxBody)
 	} else if err != nil {
 		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", within)
 	}
@@ -171,7 +171,7 @@ func receive(w http.ResponseWriter, r *http.Request, within time.Duration) ([]by
 // caller leaves when it is done.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (leave func(), err error) {
 	if r.URL.Query().Has("token") {
-		return nil, unauthorized(w, "A token does not belong into the address, where logs keep it: send it as Authorization: Bearer …")
+		return nil, unauthorized(w, "Do not put a token into the URL, where logs record it: send it as Authorization: Bearer …")
 	}
 	token := r.Header.Get("X-Parley-Token")
 	if scheme, t, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "bearer") {
@@ -225,9 +225,9 @@ func (h *Handler) right(w http.ResponseWriter, r *http.Request, given bool, is f
 	ok, wait := h.deps.Try(h.deps.From(r.Context()), is)
 	switch {
 	case wait > 0:
-		return &api.Error{Status: http.StatusTooManyRequests, Code: "too_many", Message: "Too many wrong tokens. Wait a moment.", After: wait}
+		return &api.Error{Status: http.StatusTooManyRequests, Code: "too_many", Message: "Too many wrong tokens. Wait a moment, then try again.", After: wait}
 	case !ok && !given:
-		return unauthorized(w, "This needs the token of the hooks (hooks.token): send it as Authorization: Bearer …, or sign the body where a mapping takes that.")
+		return unauthorized(w, "Hooks need a token (hooks.token): send it as Authorization: Bearer …, or sign the body where a mapping accepts signatures.")
 	case !ok:
 		return unauthorized(w, "The token or the signature is wrong.")
 	}

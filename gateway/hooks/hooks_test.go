@@ -102,13 +102,13 @@ func TestRefused(t *testing.T) {
 		code       int
 		says       string
 	}{
-		"no token":        {"/hooks/wake", `{"text":"x"}`, []string{"Authorization", ""}, 401, "needs the token"},
+		"no token":        {"/hooks/wake", `{"text":"x"}`, []string{"Authorization", ""}, 401, "need a token"},
 		"wrong token":     {"/hooks/wake", `{"text":"x"}`, []string{"Authorization", "Bearer other"}, 401, "wrong"},
-		"no bearer":       {"/hooks/wake", `{"text":"x"}`, []string{"Authorization", "Basic secret"}, 401, "needs the token"},
-		"in the address":  {"/hooks/wake?token=secret", `{"text":"x"}`, nil, 401, "not belong into the address"},
-		"unknown, no key": {"/hooks/nope", `{}`, []string{"Authorization", ""}, 401, "needs the token"},
-		"unknown":         {"/hooks/nope", `{}`, nil, 404, "no hook"},
-		"no hook at all":  {"/hooks/", `{}`, nil, 404, "no hook"},
+		"no bearer":       {"/hooks/wake", `{"text":"x"}`, []string{"Authorization", "Basic secret"}, 401, "need a token"},
+		"in the address":  {"/hooks/wake?token=secret", `{"text":"x"}`, nil, 401, "Do not put a token into the URL"},
+		"unknown, no key": {"/hooks/nope", `{}`, []string{"Authorization", ""}, 401, "need a token"},
+		"unknown":         {"/hooks/nope", `{}`, nil, 404, "unknown hook"},
+		"no hook at all":  {"/hooks/", `{}`, nil, 404, "unknown hook"},
 		"too long":        {"/hooks/wake", strings.Repeat(" ", maxBody+1), nil, 413, "payload too large"},
 		"no JSON":         {"/hooks/wake", `{`, nil, 400, "must be JSON"},
 		"two":             {"/hooks/wake", `{"text":"x"} {}`, nil, 400, "behind it"},
@@ -117,8 +117,8 @@ func TestRefused(t *testing.T) {
 		"a form":          {"/hooks/wake", `text=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "send JSON"},
 		"no text":         {"/hooks/wake", `{"text":" "}`, nil, 400, "text required"},
 		"a bad mode":      {"/hooks/wake", `{"text":"x","mode":"later"}`, nil, 400, "use now or next"},
-		"unknown field":   {"/hooks/wake", `{"text":"x","foo":1}`, nil, 400, `unknown field "foo": known are text, mode, name, agentId`},
-		"a bad type":      {"/hooks/agent", `{"message":1}`, nil, 400, "message: a number"},
+		"unknown field":   {"/hooks/wake", `{"text":"x","foo":1}`, nil, 400, `unknown field "foo": the fields are text, mode, name, agentId`},
+		"a bad type":      {"/hooks/agent", `{"message":1}`, nil, 400, "message: unexpected type number"},
 		"no message":      {"/hooks/agent", `{}`, nil, 400, "message required"},
 		"a bad channel":   {"/hooks/agent", `{"message":"x","channel":"telegram"}`, nil, 400, "channel must be last"},
 		"a bad timeout":   {"/hooks/agent", `{"message":"x","timeoutSeconds":-1}`, nil, 400, "timeoutSeconds"},
@@ -301,17 +301,17 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	token := channels.NewSecret("x")
 	for want, c := range map[string]Config{
-		"token is missing":                                               {Enabled: true, Path: "/hooks"},
-		"path is one word":                                               {Path: "/", Token: token},
-		"path is the host's own":                                         {Path: "/api"},
-		"mappings[0].path is one of parley's":                            {Path: "/hooks", Mappings: []Mapping{{Path: "wake", Message: "x"}}},
-		"mappings[0].path is not a path":                                 {Path: "/hooks", Mappings: []Mapping{{Path: "../x", Message: "x"}}},
-		"mappings[1].message is no template that works: message:1":       {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x"}, {Path: "y", Message: "{{.x"}}},
-		"mappings[0].name is no template that works: name:1":             {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Name: "{{nope .x}}"}}},
-		"mappings[0].sessionKey is no template that works: sessionKey:1": {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Session: "{{index .a 0}}"}}},
-		"mappings[0].match.field is missing":                             {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Match: Match{Equals: []string{"a"}}}}},
-		"mappings[0].signature needs":                                    {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Signature: Signature{Header: "X-Sig"}}}},
-		"mappings[0].action wake goes":                                   {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Action: "wake", To: "last"}}},
+		"token is missing":                                             {Enabled: true, Path: "/hooks"},
+		"path is one word":                                             {Path: "/", Token: token},
+		"path is the host's own":                                       {Path: "/api"},
+		"mappings[0].path is one of parley's":                          {Path: "/hooks", Mappings: []Mapping{{Path: "wake", Message: "x"}}},
+		"mappings[0].path is not a path":                               {Path: "/hooks", Mappings: []Mapping{{Path: "../x", Message: "x"}}},
+		"mappings[1].message is not a valid template: message:1":       {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x"}, {Path: "y", Message: "{{.x"}}},
+		"mappings[0].name is not a valid template: name:1":             {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Name: "{{nope .x}}"}}},
+		"mappings[0].sessionKey is not a valid template: sessionKey:1": {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Session: "{{index .a 0}}"}}},
+		"mappings[0].match.field is missing":                           {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Match: Match{Equals: []string{"a"}}}}},
+		"mappings[0].signature needs":                                  {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Signature: Signature{Header: "X-Sig"}}}},
+		"mappings[0].action wake uses":                                 {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x", Action: "wake", To: "last"}}},
 	} {
 		ps := c.Check()
 		if len(ps) != 1 || !strings.HasPrefix(ps[0].Path+" "+ps[0].Text, want) {

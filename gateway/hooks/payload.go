@@ -37,7 +37,7 @@ func decode(text []byte) (any, error) {
 
 func plain(v any, depth int) (_ any, err error) {
 	if depth > maxDepth {
-		return nil, api.Bad("the body is nested more than %d deep", maxDepth)
+		return nil, api.Bad("the body is nested deeper than %d levels", maxDepth)
 	}
 	switch x := v.(type) {
 	case json.Number:

@@ -58,5 +58,5 @@ func (s *slots) enterStranger(from netip.Addr) (leave func(), err error) {
 }
 
 func tooMany() error {
-	return &api.Error{Status: 503, Code: "unavailable", Message: "too many hooks at the same time: try again", After: time.Second}
+	return &api.Error{Status: 503, Code: "unavailable", Message: "too many requests to hooks: try again", After: time.Second}
 }

@@ -182,7 +182,7 @@ func render(t *template.Template, payload any) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-var errLong = fmt.Errorf("the template gives more than %d bytes", maxOutput)
+var errLong = fmt.Errorf("the template produces more than %d bytes", maxOutput)
 
 // bounded is a writer that ends what writes too much.
 type bounded struct{ strings.Builder }

@@ -74,7 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := api.Caller(r.Context())
 	switch conn := r.Header.Get(connHeader); {
 	case !h.On():
-		api.WriteError(w, api.Refuse(http.StatusNotFound, "parley's MCP server is off: set gateway.mcp.enabled to true in the configuration (kill -HUP makes it read again)"))
+		api.WriteError(w, api.Refuse(http.StatusNotFound, "parley's MCP server is disabled: set gateway.mcp.enabled to true in the configuration, then run parley reload"))
 	case p.Scope == "":
 		api.WriteError(w, api.Refuse(http.StatusUnauthorized, "this needs a token: send it as Authorization: Bearer …"))
 	case !p.Scope.Allows(api.Write):
@@ -244,7 +244,7 @@ func (h *handler) call(ctx context.Context, c toolhost.ExternalCall) (sdk.Result
 			return nil, ctx.Err()
 		}
 		h.Log.Error("a tool call from outside failed", "tool", c.Tool, "principal", c.By.Name, "err", err)
-		return nil, fmt.Errorf("the host could not do %s; its log says why", c.Tool)
+		return nil, fmt.Errorf("the host could not run %s; the host's log has the reason", c.Tool)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}, IsError: res.IsError}, nil
 }

@@ -50,14 +50,14 @@ func checkMessage(body []byte) error {
 		return &badMessage{null, jsonrpc.CodeParseError, "the body is no JSON", http.StatusBadRequest}
 	}
 	if json.Unmarshal(body, &m) != nil {
-		return &badMessage{null, jsonrpc.CodeInvalidRequest, "the body is no JSON-RPC message: it must be an object", http.StatusBadRequest}
+		return &badMessage{null, jsonrpc.CodeInvalidRequest, "the body is not a JSON-RPC message: it must be an object", http.StatusBadRequest}
 	}
 	id, hasID := m["id"]
 	if !hasID || len(id) > 200 || id[0] == '{' || id[0] == '[' {
 		id = null
 	}
 	if string(m["jsonrpc"]) != `"2.0"` {
-		return &badMessage{id, jsonrpc.CodeInvalidRequest, `the body is no JSON-RPC message: jsonrpc must be "2.0"`, http.StatusBadRequest}
+		return &badMessage{id, jsonrpc.CodeInvalidRequest, `the body is not a JSON-RPC message: jsonrpc must be "2.0"`, http.StatusBadRequest}
 	}
 	if hasID && string(id) == "null" && string(m["id"]) != "null" {
 		return &badMessage{id, jsonrpc.CodeInvalidRequest, "id must be a text or a number", http.StatusBadRequest}
@@ -100,7 +100,7 @@ func checkParams(method string, raw json.RawMessage) string {
 		}
 	}
 	if method == "tools/call" && len(params["name"]) == 0 {
-		return "name of tools/call is missing: which tool; tools/list shows them"
+		return "name of tools/call is missing: tools/list shows the names of tools"
 	}
 	return ""
 }

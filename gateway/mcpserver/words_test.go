@@ -26,7 +26,7 @@ func TestMCPWords(t *testing.T) {
 		call(`{"name":"sessions_list","arguments":{"kinds":["cats"]}}`):                   `fit its schema: kinds[]: enum: cats`,
 		call(`{"name":"sessions_send","arguments":[1]}`):                                  `they are no JSON object`,
 		call(`{"name":5}`): `"code":-32602,"message":"name of tools/call must be a text"`,
-		call(`{}`):         `"message":"name of tools/call is missing: which tool; tools/list shows them"`,
+		call(`{}`):         `"message":"name of tools/call is missing: tools/list shows the names of tools"`,
 		call(`[]`):         `"message":"params of tools/call must be an object"`,
 		`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`:                           `"id":5`,
 		`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"cursor":5}}`:     `"message":"cursor of tools/list must be a text"`,

@@ -254,7 +254,7 @@ func (c call) do(ctx context.Context, method, address string, body any) (any, er
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("ask a model server: %q is no address", c.p.Address())
+		return nil, fmt.Errorf("ask a model server: %q is not a URL", c.p.Address())
 	}
 	s := c.p.Settings("")
 	q := u.Query()

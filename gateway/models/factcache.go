@@ -209,7 +209,7 @@ func (b *FactCache) ask(ctx context.Context, k asked) error {
 	x.at = time.Now()
 	if err != nil {
 		x.err = err
-		b.log.Debug("a model server does not say what its models can", "provider", k.provider, "err", err)
+		b.log.Debug("cannot read model capabilities from the server", "provider", k.provider, "err", err)
 		return err
 	}
 	x.answer, x.err = answer, nil

@@ -72,7 +72,7 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	}
 	x, err := a.within(ctx, localTimeout, l, "")
 	if odd, ok := errors.AsType[OddAnswer](err); ok && s.program == Ollama {
-		return Local{Why: fmt.Sprintf("what answers at %s lists no models (%s)", strings.TrimSuffix(Place(l.Provider), "/v1"), odd.Text)}
+		return Local{Why: fmt.Sprintf("the server at %s lists no models (%s)", strings.TrimSuffix(Place(l.Provider), "/v1"), odd.Text)}
 	}
 	if err != nil || s.program != Ollama && !strings.EqualFold(x.Program, s.program) {
 		return Local{}

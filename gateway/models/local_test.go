@@ -44,7 +44,7 @@ func TestFindLocalOllama(t *testing.T) {
 		"embeddings only":               {map[string]string{"list": `{"data":[` + embed + `]}`}, "", "the Ollama on this machine has no model that answers in chats"},
 		"embeddings by their abilities": {map[string]string{"list": `{"data":[{"id":"arctic:latest"}]}`, "arctic": `{"capabilities":["embedding"]}`}, "", "the Ollama on this machine has no model that answers in chats"},
 		"no model":                      {map[string]string{"list": `{"data":null}`}, "", "the Ollama on this machine has no model"},
-		"something else":                {map[string]string{"list": `<html>`}, "", "what answers at http://gpu:11434 lists no models (no JSON: invalid character '<' looking for beginning of value)"},
+		"something else":                {map[string]string{"list": `<html>`}, "", "the server at http://gpu:11434 lists no models (no JSON: invalid character '<' looking for beginning of value)"},
 		"nothing":                       {map[string]string{}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 	provider := providerOf(name)
 	set := "set models.providers." + provider + ".contextWindow"
 	if f.NoChat {
-		return []Note{{Text: name + " answers in no chat: it is for embeddings or the like", Fix: "choose a model that answers in chats"}}
+		return []Note{{Text: name + " is not a chat model (embeddings or similar)", Fix: "choose a chat model"}}
 	}
 	small := f.ContextWindow < prompt+reserve
 	switch {

@@ -95,7 +95,7 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 	defer m.mu.Unlock()
 	p, known := m.conf[provider]
 	if !ok || model == "" || !known {
-		return agent.Candidate{}, fmt.Errorf("unknown model %q: want provider/model, the providers are %s", name, strings.Join(m.names(), ", "))
+		return agent.Candidate{}, fmt.Errorf("unknown model %q: write provider/model; the providers are %s", name, strings.Join(m.names(), ", "))
 	}
 	x, err := m.open(provider, p)
 	if err != nil {
@@ -208,11 +208,11 @@ func (m *Set) Troubles() (out []string) {
 	for name, b := range m.breakers() {
 		models, all := b.Down()
 		if all {
-			out = append(out, fmt.Sprintf("Model provider %s failed again and again: it is left alone for %s at a time", name, agent.BreakerPause))
+			out = append(out, fmt.Sprintf("Model provider %s failed repeatedly: the host pauses its calls for %s at a time", name, agent.BreakerPause))
 			continue
 		}
 		for _, model := range models {
-			out = append(out, fmt.Sprintf("Model provider %s failed again and again with %s: this model is left alone for %s at a time", name, model, agent.BreakerPause))
+			out = append(out, fmt.Sprintf("Model provider %s failed repeatedly with %s: the host pauses calls of this model for %s at a time", name, model, agent.BreakerPause))
 		}
 	}
 	slices.Sort(out)
@@ -247,7 +247,7 @@ func (m *Set) Trouble(name string) string {
 		return ""
 	}
 	if models, all := b.Down(); all || slices.Contains(models, model) {
-		return fmt.Sprintf("it failed again and again: it is left alone for %s at a time", agent.BreakerPause)
+		return fmt.Sprintf("it failed repeatedly: the host pauses its calls for %s at a time", agent.BreakerPause)
 	}
 	return ""
 }
@@ -263,7 +263,7 @@ func (m *Set) Ask(ctx context.Context, name string) {
 	if provider, model, ok := strings.Cut(name, "/"); ok {
 		if p, known := m.Providers()[provider]; known {
 			if _, err := m.facts.AskNow(ctx, provider, p, model); err != nil {
-				m.log.Debug("a model server does not say what its models can", "provider", provider, "err", err)
+				m.log.Debug("cannot read model capabilities from the server", "provider", provider, "err", err)
 			}
 		}
 	}

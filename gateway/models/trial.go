@@ -219,10 +219,10 @@ func (t trial) tool(ctx context.Context, r *TrialTurn) error {
 	}
 	i := slices.IndexFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock })
 	if l, ok := t.refused("tools", "tool"); ok && i < 0 {
-		return errors.New("it takes no tools, so the question went out without them: " + l.Evidence)
+		return errors.New("the model accepts no tools, so the question was sent without them: " + l.Evidence)
 	}
 	if i < 0 {
-		r.What = "it takes tools, but called none: " + textOf(a)
+		r.What = "the model accepts tools, but called none: " + textOf(a)
 		return nil
 	}
 	call := sessions.Message{ID: "2", Role: sessions.Assistant, Content: a.Content, Time: time.Now(), Model: t.c.Label, Stop: a.Stop}
@@ -233,9 +233,9 @@ func (t trial) tool(ctx context.Context, r *TrialTurn) error {
 		}
 	}
 	if a, err = t.ask(ctx, r, p); err != nil {
-		return fmt.Errorf("it called the tool, but refused the turn with its result: %w", err)
+		return fmt.Errorf("the model called the tool, but refused its result: %w", err)
 	}
-	r.What = "it called the tool, and says with its result: " + textOf(a)
+	r.What = "the model called the tool, and answered: " + textOf(a)
 	return nil
 }
 
@@ -256,9 +256,9 @@ func (t trial) image(ctx context.Context, r *TrialTurn) error {
 		return err
 	}
 	if l, ok := t.refused("images"); ok {
-		return errors.New("it did not take the picture, so the question went out without it: " + l.Evidence)
+		return errors.New("the model did not accept the image, so the question was sent without it: " + l.Evidence)
 	}
-	r.What = "it takes pictures, and says of a red one: " + textOf(a)
+	r.What = "the model accepts images, and describes a red one: " + textOf(a)
 	return nil
 }
 
@@ -268,14 +268,14 @@ func (t trial) thinking(ctx context.Context, r *TrialTurn) error {
 		return err
 	}
 	if l, ok := t.refused("parameter"); ok && l.Use == "" {
-		return errors.New("it takes no effort, so none was sent: " + l.Evidence)
+		return errors.New("the model accepts no effort, so none was sent: " + l.Evidence)
 	} else if ok {
-		r.What = "it does not take the effort low, so " + l.Use + " was sent"
+		r.What = "the model does not accept the effort low, so " + l.Use + " was sent"
 		return nil
 	}
 	thought := slices.ContainsFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ThinkingBlock })
-	if r.What = "it takes the effort low, and shows no thoughts"; thought {
-		r.What = "it takes the effort low, and shows its thoughts"
+	if r.What = "the model accepts the effort low, and shows no reasoning"; thought {
+		r.What = "the model accepts the effort low, and shows its reasoning"
 	}
 	return nil
 }

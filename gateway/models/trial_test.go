@@ -55,7 +55,7 @@ func TestTrial(t *testing.T) {
 		facts agent.ModelFacts
 		want  []string // per turn: ✓, ✗ or –, and a part of what is said
 	}{
-		"all works":       {all, agent.ModelFacts{Input: 1, Output: 2}, []string{"✓ it says: ready", "✓ it called the tool, and says with its result: It is 4711", "✓ it takes pictures, and says of a red one: red", "✓ shows its thoughts"}},
+		"all works":       {all, agent.ModelFacts{Input: 1, Output: 2}, []string{"✓ it says: ready", "✓ the model called the tool, and answered: It is 4711", "✓ the model accepts images, and describes a red one: red", "✓ shows its reasoning"}},
 		"nothing works":   {func(agent.Prompt) ([]sessions.Block, error) { return nil, refused }, agent.ModelFacts{}, []string{"✗ bad_request", "– the plain turn did not work", "– the plain turn", "– the plain turn"}},
 		"an empty answer": {func(agent.Prompt) ([]sessions.Block, error) { return nil, nil }, agent.ModelFacts{}, []string{"✗ the answer is empty", "– the plain", "– the plain", "– the plain"}},
 		"the result is refused": {func(p agent.Prompt) ([]sessions.Block, error) {
@@ -63,9 +63,9 @@ func TestTrial(t *testing.T) {
 				return nil, refused
 			}
 			return all(p)
-		}, agent.ModelFacts{}, []string{"✓ ready", "✗ it called the tool, but refused the turn with its result", "✓ red", "✓ low"}},
+		}, agent.ModelFacts{}, []string{"✓ ready", "✗ the model called the tool, but refused its result", "✓ red", "✓ low"}},
 		"switched off": {all, agent.ModelFacts{NoImages: true, Levels: []string{}, ModelSettings: agent.ModelSettings{Tools: "off"}}, []string{"✓ ready", "– tools: off", "– noImages", "– reasoning.levels: []"}},
-		"no call":      {func(agent.Prompt) ([]sessions.Block, error) { return says("no"), nil }, agent.ModelFacts{}, []string{"✓ no", "✓ but called none", "✓ no", "✓ shows no thoughts"}},
+		"no call":      {func(agent.Prompt) ([]sessions.Block, error) { return says("no"), nil }, agent.ModelFacts{}, []string{"✓ no", "✓ but called none", "✓ no", "✓ shows no reasoning"}},
 	} {
 		book := &taught{}
 		x := Test(t.Context(), agent.Candidate{Label: "p/m", Name: "m", Facts: c.facts, Model: scripted(func(p agent.Prompt) ([]sessions.Block, error) {
@@ -111,7 +111,7 @@ func TestTrialRefused(t *testing.T) {
 		}
 		return []sessions.Block{textBlock("ready")}, nil
 	})}, book)
-	for i, want := range []string{"it says: ready", "it takes no tools", "it did not take the picture", "it takes no effort"} {
+	for i, want := range []string{"it says: ready", "the model accepts no tools", "the model did not accept the image", "the model accepts no effort"} {
 		if turn := x.Turns[i]; turn.OK != (i == 0) || !strings.Contains(turn.What, want) || i > 0 && !strings.Contains(turn.What, "not here") {
 			t.Errorf("%s: %+v, want %q", turn.Turn, turn, want)
 		}
@@ -145,7 +145,7 @@ func TestNotes(t *testing.T) {
 		"a guess":                        {p, Answer{}, "is a guess: 128000 tokens: set models.providers.o.contextWindow"},
 		"llama.cpp":                      {p, Answer{Program: LlamaCPP, Model: Served{Window: 4096}}, "llama-server --ctx-size 32768"},
 		"configured too small":           {small, Answer{Program: Ollama, Model: Served{Window: 32768}}, "is set to 5000 tokens"},
-		"an embedding model":             {p, Answer{Model: Served{Chat: &no, Window: 2048}}, "o/m answers in no chat"},
+		"an embedding model":             {p, Answer{Model: Served{Chat: &no, Window: 2048}}, "o/m is not a chat model"},
 		"no tools":                       {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m has no tools (asked): it can only talk: choose a model with tools"},
 	} {
 		var got []string

@@ -45,7 +45,7 @@ func decode(text []byte, v any) error {
 		return p
 	}
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return bad(t.Field, "%s: a %s is not what belongs here", t.Field, t.Value)
+		return bad(t.Field, "%s: unexpected type %s", t.Field, t.Value)
 	}
 	return refuse(http.StatusBadRequest, "", "invalid_json", "the body is no JSON: %v", err)
 }
@@ -99,7 +99,7 @@ func (t *messageContent) UnmarshalJSON(text []byte) error {
 			t.pictures = append(t.pictures, data)
 			continue
 		default:
-			return unsupported("messages", "a part of the type %.50q is not taken: text and pictures only", p.Type)
+			return unsupported("messages", "a part of the type %.50q is not supported: use text and images", p.Type)
 		}
 		if b.Len() > 0 && p.Text != "" {
 			b.WriteByte('\n')
@@ -122,7 +122,7 @@ func listen(param string, msgs []message) (t talk, err error) {
 	var system []string
 	for _, m := range msgs {
 		if m.Role != "user" && len(m.Text.pictures) > 0 {
-			return t, unsupported(param, "%s: only messages of the user have pictures", param)
+			return t, unsupported(param, "%s: only messages of the user may have images", param)
 		}
 		switch m.Role {
 		case "system", "developer":
@@ -132,18 +132,18 @@ func listen(param string, msgs []message) (t talk, err error) {
 		case "user", "assistant", "tool", "function":
 			t.before = append(t.before, m)
 		default:
-			return t, bad(param, "%s: the role %.50q is not known; there are system, developer, user, assistant", param, m.Role)
+			return t, bad(param, "%s: unknown role %.50q: use system, developer, user or assistant", param, m.Role)
 		}
 	}
 	t.system = strings.Join(system, "\n\n")
 	n := len(t.before)
 	switch {
 	case n == 0:
-		return t, bad(param, "%s: there is no message of the user", param)
+		return t, bad(param, "%s: a message of the user is missing", param)
 	case t.before[n-1].Role == "tool" || t.before[n-1].Role == "function":
-		return t, unsupported(param, "%s: the last message is a tool's result; agents call tools of their own, not the client's", param)
+		return t, unsupported(param, "%s: the last message is a tool's result; agents use their own tools, not the client's", param)
 	case t.before[n-1].Role != "user":
-		return t, bad(param, "%s: the last message must be the user's; an agent does not go on in the middle of an answer", param)
+		return t, bad(param, "%s: the last message must be the user's; an agent cannot continue the middle of an answer", param)
 	}
 	t.newest, t.before = t.before[n-1].Text, t.before[:n-1]
 	if strings.TrimSpace(t.newest.text) == "" && len(t.newest.pictures) == 0 {

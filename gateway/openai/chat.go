@@ -39,7 +39,7 @@ type format struct {
 
 func (f *format) check(param string) error {
 	if f != nil && f.Type != "" && f.Type != "text" {
-		return unsupported(param, "%s: only text; say in the message which form the answer is to have", param)
+		return unsupported(param, "%s: only text is supported; describe the form of the answer in the message", param)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (q clientTools) check(ignore bool) error {
 		if isEmptyJSON(x.tools) || string(x.choice) == `"none"` {
 			continue
 		}
-		return unsupported(x.param, "%[1]s: an agent of parley calls tools of its own, not the client's. Leave %[1]s out, set %[2]s to none, or set gateway.openai.tools to ignore in parley's configuration for clients that always send %[1]s", x.param, x.choiceName)
+		return unsupported(x.param, "%[1]s: agents of parley use their own tools, not the client's. Leave %[1]s out, set %[2]s to none, or set gateway.openai.tools to ignore in parley's configuration for clients that always send %[1]s", x.param, x.choiceName)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func readChat(text []byte, ignoreTools bool) (q chatRequest, o order, err error)
 	o = order{model: q.Model, user: q.User, keep: oneRequestTTL}
 	switch {
 	case q.Model == "":
-		return q, o, bad("model", "model is missing: it names an agent; parley is the default one")
+		return q, o, bad("model", "model is missing: it names an agent; parley is the default agent")
 	case q.N != nil && *q.N != 1:
 		return q, o, unsupported("n", "n: an agent gives one answer")
 	}

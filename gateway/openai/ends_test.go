@@ -155,7 +155,7 @@ func TestBegunIsNotRepeated(t *testing.T) {
 		storedStatus string // of the response afterwards; "" = the run has not ended
 	}{
 		"failed":              {host: host{run: sessions.Run{Status: sessions.Failed}, steps: []sessions.Message{step("Let me see.", "toolUse"), notice}}, code: "run_failed", says: "The language model had a problem. Please try again in a moment.", storedStatus: "failed"},
-		"failed without word": {host: host{run: sessions.Run{Status: sessions.Failed}}, code: "run_failed", says: "the run failed; parley's log says why", storedStatus: "failed"},
+		"failed without word": {host: host{run: sessions.Run{Status: sessions.Failed}}, code: "run_failed", says: "the run failed; parley's log has the reason", storedStatus: "failed"},
 		"timeout":             {host: host{run: sessions.Run{Status: sessions.TimedOut}}, code: "run_timeout", says: "the run took too long and was ended", storedStatus: "failed"},
 		"stopped":             {host: host{run: sessions.Run{Status: sessions.Stopped}}, code: "run_stopped", says: "the run was stopped before it had an answer", storedStatus: "cancelled"},
 		"wordless":            {host: host{run: sessions.Run{Status: sessions.Done}, steps: []sessions.Message{step("", "stop")}}, code: "empty_answer", says: "The language model gave an empty answer.", storedStatus: "failed"},
@@ -163,7 +163,7 @@ func TestBegunIsNotRepeated(t *testing.T) {
 		"store":               {host: host{err: errors.New("disk on fire")}, code: "internal_error", says: "something went wrong inside the host"},
 		"conflict":            {host: host{err: sessions.ErrConflict}, code: "conflict", says: sessions.ErrConflict.Error()},
 		"full disk":           {host: host{err: context.DeadlineExceeded}, code: "timeout", says: "it took too long and was given up"},
-		"stopping":            {host: host{hangs: true}, stops: true, code: "stopping", says: "parley stops; the run r1 continues when it starts again: "},
+		"stopping":            {host: host{hangs: true}, stops: true, code: "stopping", says: "parley is stopping; the run r1 continues after its restart: "},
 	} {
 		for endpoint, body := range map[string]string{"/v1/chat/completions": chatBody, "/v1/responses": responseBody} {
 			for _, stream := range []string{"", `, "stream": true`} {
@@ -315,7 +315,7 @@ func TestEmptyAnswers(t *testing.T) {
 		"silence": {sessions.Run{Result: "NO_REPLY"}, []sessions.Message{step("NO_REPLY", "stop")}, "stop", "", "completed"},
 		"yield":   {sessions.Run{}, []sessions.Message{call, {Role: sessions.ToolResult, Stop: "yield"}, step("", "stop")}, "stop", "", "completed"},
 		"length":  {sessions.Run{}, []sessions.Message{step("", "length")}, "length", "", "incomplete"},
-		"refused": {sessions.Run{}, []sessions.Message{step("", "filter")}, "content_filter", "The language model refused to answer this.", "incomplete"},
+		"refused": {sessions.Run{}, []sessions.Message{step("", "filter")}, "content_filter", "The language model refused to answer.", "incomplete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

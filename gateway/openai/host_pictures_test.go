@@ -114,16 +114,16 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		urls []string
 		why  string
 	}{
-		"an address":   {[]string{o.URL + "/picture.png"}, "addresses are not fetched"},
-		"a file":       {[]string{"file:///etc/passwd"}, "addresses are not fetched"},
+		"an address":   {[]string{o.URL + "/picture.png"}, "parley does not fetch URLs"},
+		"a file":       {[]string{"file:///etc/passwd"}, "parley does not fetch URLs"},
 		"none":         {[]string{""}, "image_url is missing"},
-		"no base64":    {[]string{"data:image/png;base64,!!"}, "is no base64"},
-		"percent":      {[]string{"data:image/png,%89PNG"}, "is written as data:"},
+		"no base64":    {[]string{"data:image/png;base64,!!"}, "is not valid base64"},
+		"percent":      {[]string{"data:image/png,%89PNG"}, "write the image as data:"},
 		"no picture":   {[]string{"data:image/png;base64,AA=="}, "models look at JPEG, PNG, GIF and WebP"},
 		"a text":       {[]string{"data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte("<svg/>"))}, "models look at JPEG"},
 		"too large":    {[]string{large}, "at most 5242880 are taken"},
 		"too many":     {slices.Repeat([]string{url}, turn.MaxPictures+1), "at most 8"},
-		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "addresses are not fetched"},
+		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "parley does not fetch URLs"},
 	} {
 		chat, item := looks("see", x.urls...)
 		p := gatewaytest.Talk("parley", "")

@@ -92,11 +92,11 @@ func Handler(d Deps) http.Handler {
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		Fail(w, refuse(http.StatusNotFound, "", "unknown_url", "there is no %.200q here: parley has /v1/chat/completions, /v1/responses and /v1/models", r.URL.Path))
+		Fail(w, refuse(http.StatusNotFound, "", "unknown_url", "unknown path %.200q: parley has /v1/chat/completions, /v1/responses and /v1/models", r.URL.Path))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !d.On() {
-			Fail(w, refuse(http.StatusNotFound, "", "off", "the OpenAI endpoints are off: set gateway.openai.enabled to true in parley's configuration (kill -HUP makes it read again)"))
+			Fail(w, refuse(http.StatusNotFound, "", "off", "the OpenAI endpoints are disabled: set gateway.openai.enabled to true in parley's configuration, then run parley reload"))
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -108,7 +108,7 @@ func (h *handler) may(need api.Scope, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch p := api.Caller(r.Context()); {
 		case p.Scope == "":
-			Fail(w, refuse(http.StatusUnauthorized, "", "invalid_api_key", "this needs a token of parley as the API key"))
+			Fail(w, refuse(http.StatusUnauthorized, "", "invalid_api_key", "the API key must be a token of parley"))
 		case !p.Scope.Allows(need):
 			Fail(w, refuse(http.StatusForbidden, "", "insufficient_permissions", "%s", api.RefuseScope("this", need, p)))
 		default:
@@ -142,7 +142,7 @@ func (h *handler) agent(model string) (sessions.AgentID, error) {
 	for _, id := range all {
 		names = append(names, own+"/"+string(id))
 	}
-	return "", refuse(http.StatusNotFound, "model", "model_not_found", "the model %.100q does not exist here. A model's name is an agent's: %s", model, strings.Join(names, ", "))
+	return "", refuse(http.StatusNotFound, "model", "model_not_found", "unknown model %.100q. The models are agents: %s", model, strings.Join(names, ", "))
 }
 
 // modelCard is an agent as a model.

@@ -18,7 +18,7 @@ func (u *pictureURL) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	if err := json.Unmarshal(text, &object); err != nil {
-		return bad("image_url", "image_url: the address of a picture is a text, or an object with url")
+		return bad("image_url", "image_url: must be a text, or an object with url")
 	}
 	*u = pictureURL(object.URL)
 	return nil
@@ -29,22 +29,22 @@ func (u *pictureURL) UnmarshalJSON(text []byte) error {
 func (p contentPart) picture() ([]byte, error) {
 	switch {
 	case p.File != "":
-		return nil, unsupported("file_id", "file_id: no files are kept here; put the picture into image_url as data:image/png;base64,…")
+		return nil, unsupported("file_id", "file_id: parley stores no files; put the image into image_url as data:image/png;base64,…")
 	case p.Picture == "":
-		return nil, bad("image_url", "image_url is missing: it has the picture, as data:image/png;base64,…")
+		return nil, bad("image_url", "image_url is missing: it must hold the image, as data:image/png;base64,…")
 	}
 	scheme, rest, _ := strings.Cut(string(p.Picture), ":")
 	if !strings.EqualFold(scheme, "data") {
-		return nil, unsupported("image_url", "image_url: addresses are not fetched; put the picture itself there, as data:image/png;base64,…")
+		return nil, unsupported("image_url", "image_url: parley does not fetch URLs; put the image itself there, as data:image/png;base64,…")
 	}
 	head, body, found := strings.Cut(rest, ",")
 	if !found || !strings.HasSuffix(strings.ToLower(head), ";base64") {
-		return nil, bad("image_url", "image_url: a picture is written as data:image/png;base64,…")
+		return nil, bad("image_url", "image_url: write the image as data:image/png;base64,…")
 	}
 	data, err := base64.StdEncoding.DecodeString(body)
 	if err != nil {
 		if data, err = base64.RawStdEncoding.DecodeString(body); err != nil {
-			return nil, bad("image_url", "image_url: what follows base64, is no base64")
+			return nil, bad("image_url", "image_url: the data is not valid base64")
 		}
 	}
 	return data, nil

@@ -74,7 +74,7 @@ func (in input) messages(ignoreTools bool) (msgs []message, err error) {
 			msgs = append(msgs, message{Role: "tool"})
 		case ignoreTools && (isResult || strings.HasSuffix(m.Type, "_call")):
 		default:
-			return nil, unsupported("input", "input: an item of the type %.50q is not taken: messages only", m.Type)
+			return nil, unsupported("input", "input: an item of the type %.50q is not supported: use messages", m.Type)
 		}
 	}
 	return msgs, nil
@@ -111,13 +111,13 @@ func readResponse(text []byte, ignoreTools bool) (q responseRequest, o order, er
 	given := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 	switch {
 	case q.Model == "":
-		return q, o, bad("model", "model is missing: it names an agent; parley is the default one")
+		return q, o, bad("model", "model is missing: it names an agent; parley is the default agent")
 	case q.Background:
-		return q, o, unsupported("background", "background: not here; POST /api/agent begins a run and does not wait")
+		return q, o, unsupported("background", "background is not supported: POST /api/agent starts a run and does not wait")
 	case given(q.Conversation):
-		return q, o, unsupported("conversation", "conversation: not here; user keeps a session, previous_response_id goes on with one")
+		return q, o, unsupported("conversation", "conversation is not supported: user keeps a session, previous_response_id continues one")
 	case given(q.Prompt):
-		return q, o, unsupported("prompt", "prompt: there are no stored prompts here; use instructions")
+		return q, o, unsupported("prompt", "prompt: stored prompts are not supported; use instructions")
 	}
 	if err = q.check(ignoreTools); err != nil {
 		return q, o, err
@@ -171,7 +171,7 @@ func (h *handler) runOf(r *http.Request, response string) (run sessions.Run, fou
 
 // goOn finds the session that an earlier response was given in.
 func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (sessionPlace, error) {
-	none := refuse(http.StatusNotFound, "previous_response_id", "previous_response_not_found", "previous_response_id: there is no response %.100q, or its session has ended", previous)
+	none := refuse(http.StatusNotFound, "previous_response_id", "previous_response_not_found", "previous_response_id: unknown response %.100q, or its session has ended", previous)
 	run, found, err := h.runOf(r, previous)
 	if err != nil {
 		return sessionPlace{}, err

@@ -71,7 +71,7 @@ func (h *handler) stored(r *http.Request, id string) (run sessions.Run, k record
 func (h *handler) storedResponse(w http.ResponseWriter, r *http.Request) {
 	run, k, err := h.findStored(r)
 	if err == nil && r.URL.Query().Get("stream") == "true" {
-		err = unsupported("stream", "stream: a stored response is not streamed again; ask without stream, until its status is no longer queued or in_progress")
+		err = unsupported("stream", "stream: a stored response cannot be streamed again; ask without stream until its status is neither queued nor in_progress")
 	}
 	if err != nil {
 		Fail(w, err)

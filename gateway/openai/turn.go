@@ -64,9 +64,9 @@ func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep t
 		parts, err := key.Parse()
 		switch {
 		case err != nil || parts.Agent == "":
-			return sessionPlace{}, bad(sessionHeader, "%s: %.200q is no key of a session", sessionHeader, k)
+			return sessionPlace{}, bad(sessionHeader, "%s: %.200q is not a session key", sessionHeader, k)
 		case !mine(key, p) && !p.Scope.Allows(api.Admin):
-			return sessionPlace{}, refuse(http.StatusForbidden, sessionHeader, "insufficient_permissions", "%s: the token %q may name only sessions of its own (agent:…:openai:%s/…); others need the scope admin", sessionHeader, p.Name, name(p.Name))
+			return sessionPlace{}, refuse(http.StatusForbidden, sessionHeader, "insufficient_permissions", "%s: the token %q may name only its own sessions (agent:…:openai:%s/…); other sessions need the scope admin", sessionHeader, p.Name, name(p.Name))
 		case parts.Agent != a:
 			return sessionPlace{}, bad("model", "the session belongs to the agent %q, and the model names %q", parts.Agent, a)
 		}
@@ -118,7 +118,7 @@ type order struct {
 func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint string, parse func(body []byte, ignoreTools bool) (Q, order, error)) (q Q, t *pendingTurn, err error) {
 	select {
 	case <-h.Done:
-		return q, nil, notBegun(http.StatusServiceUnavailable, codeStopping, "parley is stopping, nothing was begun: try again when it is back")
+		return q, nil, notBegun(http.StatusServiceUnavailable, codeStopping, "parley is stopping and started nothing: try again when it is back")
 	default:
 	}
 	body, err := read(w, r)
@@ -257,13 +257,13 @@ func (t *pendingTurn) wait(ctx context.Context, hear func(soFar string) error, i
 // stopping is the error of a run that the host resumes after it has stopped.
 func (t *pendingTurn) stopping() *problem {
 	if t.keyed {
-		return notBegun(http.StatusServiceUnavailable, codeStopping, "parley stops; the run %s continues when it starts again: the same request with the same %s then gets its answer", t.run.ID, keyHeader)
+		return notBegun(http.StatusServiceUnavailable, codeStopping, "parley is stopping; the run %s continues after its restart: repeat the same request with the same %s to get the answer", t.run.ID, keyHeader)
 	}
 	where := "its answer is then in the session " + string(t.run.Key)
 	if t.stored {
 		where = "GET /v1/responses/" + responsePrefix + string(t.run.ID) + " then has its answer"
 	}
-	return runProblem(codeStopping, "parley stops; the run %s continues when it starts again: %s", t.run.ID, where)
+	return runProblem(codeStopping, "parley is stopping; the run %s continues after its restart: %s", t.run.ID, where)
 }
 
 // problem is the error of a request whose run was begun. Without an idempotency key its status is one that clients do not repeat.
@@ -284,7 +284,7 @@ func (t *pendingTurn) left(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if _, _, err := t.h.Host.CancelRun(ctx, "openai:left:"+string(t.run.ID), t.run.ID); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
-		t.h.Log.Warn("cannot stop the run of a client that hung up", "run", t.run.ID, "err", err)
+		t.h.Log.Warn("cannot stop the run of a disconnected client", "run", t.run.ID, "err", err)
 	}
 }
 
@@ -328,7 +328,7 @@ func answerOf(run sessions.Run, steps []sessions.Message) (answer, error) {
 	switch {
 	case a.text != "" || yielded:
 	case a.finish == "content_filter":
-		refusal := "The language model refused to answer this."
+		refusal := "The language model refused to answer."
 		a.refusal = &refusal
 	case a.finish == "stop":
 		return a, endedProblem(codeEmptyAnswer, "The language model gave an empty answer.")
@@ -344,7 +344,7 @@ func ended(run sessions.Run, notice string) *problem {
 	case sessions.Stopped:
 		return endedProblem(codeRunStopped, "the run was stopped before it had an answer")
 	}
-	return endedProblem(codeRunFailed, "%s", first(notice, "the run failed; parley's log says why"))
+	return endedProblem(codeRunFailed, "%s", first(notice, "the run failed; parley's log has the reason"))
 }
 
 func first(a, b string) string {

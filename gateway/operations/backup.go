@@ -26,7 +26,7 @@ type Backup struct {
 func (o *Backup) Table() api.Table {
 	return api.Table{
 		api.Stream[api.BackupQuery, []byte]("backup", "GET /api/backup", api.Admin,
-			"A backup of the state as it is now, as a tar file in gzip. It holds secrets. An answer that is cut off is no backup.", "application/gzip", o.backup),
+			"Back up the current state as a tar file in gzip. The file holds secrets. A truncated response is not a backup.", "application/gzip", o.backup),
 	}
 }
 
@@ -38,7 +38,7 @@ func (o *Backup) backup(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !o.copying.TryLock() {
-		api.WriteError(w, api.Refuse(http.StatusConflict, "a backup is under way: wait until it has ended"))
+		api.WriteError(w, api.Refuse(http.StatusConflict, "another backup is running: wait until it has finished"))
 		return
 	}
 	defer o.copying.Unlock()

@@ -14,15 +14,15 @@ type Browsers struct{ server *server.Server }
 // Table lists the operations.
 func (o *Browsers) Table() api.Table {
 	return api.Table{
-		api.Op("page.link", "POST /api/link", api.Read, "A link that lets one browser in as whoever asks: it is good once, and for two minutes.", o.pageLink),
-		api.Op("page.signOut", "POST /api/sign-out", api.Admin, "Sign every browser out: cookies and login links from before are good for nothing. Tokens stay.", o.signOut),
+		api.Op("page.link", "POST /api/link", api.Read, "Create a login link for one browser, with the caller's rights. It works once, within two minutes.", o.pageLink),
+		api.Op("page.signOut", "POST /api/sign-out", api.Admin, "Sign out every browser: existing cookies and login links become invalid. Tokens stay valid.", o.signOut),
 	}
 }
 
 func (o *Browsers) pageLink(ctx context.Context, _ api.None) (api.PageLink, error) {
 	inv, ok := o.server.Invite(api.Caller(ctx))
 	if !ok {
-		return api.PageLink{}, api.Refuse(http.StatusConflict, "the token %q opens nothing any more", api.Caller(ctx).Name)
+		return api.PageLink{}, api.Refuse(http.StatusConflict, "the token %q is no longer valid", api.Caller(ctx).Name)
 	}
 	return api.PageLink{Path: inv.Path, Expires: inv.Expires}, nil
 }

@@ -24,11 +24,11 @@ type Channels struct {
 // Table lists the operations.
 func (o *Channels) Table() api.Table {
 	return api.Table{
-		api.Op("channels.status", "GET /api/channels", api.Read, "Every account of the configuration, and how it is.", o.listChannels),
-		api.Op("channels.restart", "POST /api/channels/restart", api.Admin, "Start an account again.", o.restartChannel),
-		api.Op("channels.logout", "POST /api/channels/logout", api.Admin, "End the link of an account.", o.logoutChannel),
+		api.Op("channels.status", "GET /api/channels", api.Read, "Accounts of the configuration, with their state.", o.listChannels),
+		api.Op("channels.restart", "POST /api/channels/restart", api.Admin, "Restart an account.", o.restartChannel),
+		api.Op("channels.logout", "POST /api/channels/logout", api.Admin, "Unlink an account.", o.logoutChannel),
 		api.Stream[api.LoginCall, api.LoginStep]("channels.login", "POST /api/channels/login", api.Admin,
-			"Link an account: a line of JSON for each step; whoever hangs up ends the login.", "application/x-ndjson", o.loginChannel),
+			"Link an account: one line of JSON for each step. The login ends when the client disconnects.", "application/x-ndjson", o.loginChannel),
 	}
 }
 
@@ -36,7 +36,7 @@ func (o *Channels) Table() api.Table {
 func (o *Channels) listChannels(context.Context, api.None) ([]api.Account, error) {
 	list := o.accounts.Statuses()
 	for _, d := range o.config().Disabled {
-		list = append(list, api.Account{Channel: d.Kind, Account: d.ID, State: channels.Stopped, Off: true, Detail: "switched off (enabled: false)"})
+		list = append(list, api.Account{Channel: d.Kind, Account: d.ID, State: channels.Stopped, Off: true, Detail: "disabled (enabled: false)"})
 	}
 	return list, nil
 }
@@ -178,7 +178,7 @@ func phoneNumber(text string) (string, error) {
 	}
 	digits = strings.TrimPrefix(strings.TrimPrefix(digits, "+"), "00")
 	if strings.Trim(digits, "0123456789") != "" || len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
-		return "", api.Bad("phone %q: want the whole number with its country code, for example +49 151 23456789", text)
+		return "", api.Bad("phone %q: write the whole number with its country code, for example +49 151 23456789", text)
 	}
 	return "+" + digits, nil
 }

@@ -20,7 +20,7 @@ type Deliveries struct {
 func (o *Deliveries) Table() api.Table {
 	return api.Table{
 		api.Op("deliveries.list", "GET /api/deliveries", api.Read, "Deliveries, newest first.", o.listDeliveries),
-		api.Op("deliveries.count", "GET /api/counts/deliveries", api.Read, "How many deliveries there are, by state.", o.countDeliveries),
+		api.Op("deliveries.count", "GET /api/counts/deliveries", api.Read, "Number of deliveries by state.", o.countDeliveries),
 		api.Op("deliveries.show", "GET /api/deliveries/{delivery}", api.Read, "One delivery.", o.getDelivery),
 		api.Op("deliveries.retry", "POST /api/deliveries/{delivery}/retry", api.Write, "Send a failed, expired, held or dropped delivery again.", o.retryDelivery),
 		api.Op("deliveries.drop", "POST /api/deliveries/{delivery}/drop", api.Write, "Give up on a delivery.", o.dropDelivery),

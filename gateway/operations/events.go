@@ -39,7 +39,7 @@ type Events struct {
 // Table lists the operations.
 func (o *Events) Table() api.Table {
 	return api.Table{
-		api.Stream[api.EventsQuery, api.Event]("events", "GET /api/events", api.Read, "What happens from now on, as server-sent events.", "text/event-stream", o.events),
+		api.Stream[api.EventsQuery, api.Event]("events", "GET /api/events", api.Read, "Events from now on, as server-sent events.", "text/event-stream", o.events),
 	}
 }
 
@@ -55,7 +55,7 @@ func (o *Events) events(w http.ResponseWriter, r *http.Request) {
 	if q.Kinds != "" {
 		for kind := range strings.SplitSeq(q.Kinds, ",") {
 			if kind = strings.TrimSpace(kind); !slices.Contains(eventKinds, kind) {
-				api.WriteError(w, api.Bad("kinds: %.100q is none: use %s", kind, strings.Join(eventKinds, ", ")))
+				api.WriteError(w, api.Bad("kinds: unknown kind %.100q: use %s", kind, strings.Join(eventKinds, ", ")))
 				return
 			}
 			what.Kinds = append(what.Kinds, kind)

@@ -27,12 +27,12 @@ func (o *Jobs) Table() api.Table {
 	return api.Table{
 		api.Op("cron.list", "GET /api/cron", api.Read, "Scheduled jobs, next first.", o.listJobs),
 		api.Op("cron.get", "GET /api/cron/{job}", api.Read, "One scheduled job.", o.getJob),
-		api.Op("cron.add", "POST /api/cron", api.Admin, "Make a scheduled job: at its times an agent is told the message.", o.addJob),
-		api.Op("cron.update", "PATCH /api/cron/{job}", api.Admin, "Change a scheduled job: a field that is left out stays.", o.updateJob),
-		api.Op("cron.remove", "DELETE /api/cron/{job}", api.Admin, "Remove a scheduled job. What it has begun goes on, and its history stays.", o.removeJob),
-		api.Op("cron.run", "POST /api/cron/{job}/run", api.Admin, "Begin a scheduled job now; its next time stays.", o.runJob).Accepts(),
-		api.Op("cron.runs", "GET /api/cron/{job}/runs", api.Read, "The history of a scheduled job, newest first, also of one that is over.", o.jobRuns),
-		api.Op("cron.history", "GET /api/cron-runs", api.Read, "The history of all scheduled jobs, newest first, those that are over too.", o.allJobRuns),
+		api.Op("cron.add", "POST /api/cron", api.Admin, "Create a scheduled job: at its times the agent gets the message.", o.addJob),
+		api.Op("cron.update", "PATCH /api/cron/{job}", api.Admin, "Change a scheduled job: omitted fields keep their value.", o.updateJob),
+		api.Op("cron.remove", "DELETE /api/cron/{job}", api.Admin, "Remove a scheduled job. Runs that it has started continue, and its history stays.", o.removeJob),
+		api.Op("cron.run", "POST /api/cron/{job}/run", api.Admin, "Run a scheduled job now; its next time stays.", o.runJob).Accepts(),
+		api.Op("cron.runs", "GET /api/cron/{job}/runs", api.Read, "History of a scheduled job, newest first, including finished jobs.", o.jobRuns),
+		api.Op("cron.history", "GET /api/cron-runs", api.Read, "History of all scheduled jobs, newest first, including finished jobs.", o.allJobRuns),
 	}
 }
 
@@ -128,7 +128,7 @@ func jobError(err error) error {
 }
 
 // errNeedlessZone is what a zone gets that nothing would be read in.
-var errNeedlessZone = api.Bad("zone: a job with every has none: it counts time, and looks at no clock. Leave zone out, or say when with cron")
+var errNeedlessZone = api.Bad("zone: a job with every has no time zone. Leave zone out, or use cron")
 
 func (o *Jobs) addJob(ctx context.Context, q api.JobAdd) (row api.Job, err error) {
 	j := sessions.Job{Name: q.Name, Agent: sessions.AgentID(q.Agent), Message: q.Message, Zone: q.Zone, Owner: true, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second, Off: q.Off}
@@ -174,7 +174,7 @@ func readSchedule(j *sessions.Job, now time.Time, at, in, every, expr string) (e
 		}
 		v, err := time.ParseDuration(d.text)
 		if err != nil || v <= 0 {
-			return api.Bad("%s %.50q is no time span: write it as 90m or 36h", d.name, d.text)
+			return api.Bad("%s %.50q is not a duration: write 90m or 36h", d.name, d.text)
 		}
 		d.set(v)
 	}
@@ -216,10 +216,10 @@ func (o *Jobs) patchJob(ctx context.Context, q api.JobPatch, j *sessions.Job) (e
 	case zone && j.Every > 0:
 		return errNeedlessZone
 	case zone && !j.At.IsZero() && !q.At.Set:
-		return api.Bad("zone: it says how at is read: give at, too")
+		return api.Bad("zone applies to at: give at as well")
 	}
 	if q.To.Set && j.From != "" {
-		return api.Bad("to: an agent made this job, and its result goes to the chat of the session that it was made in")
+		return api.Bad("to: an agent created this job; its result goes to the chat of the session that created it")
 	}
 	if q.To.Set {
 		j.To = channels.Address{}

@@ -25,9 +25,9 @@ type Models struct {
 // Table lists the operations.
 func (o *Models) Table() api.Table {
 	return api.Table{
-		api.Op("models.list", "GET /api/models", api.Read, "The language models that can be named, what is known of each, and from where.", o.listModels),
-		api.Op("models.forget", "POST /api/models/forget", api.Admin, "Forget what the endpoints of models were seen to refuse, so that it is tried again.", o.forgetLessons),
-		api.Op("models.test", "POST /api/models/test", api.Admin, "Test a model's real endpoint with a plain, a tool, an image and a thinking turn. The calls are paid for.", o.testModel),
+		api.Op("models.list", "GET /api/models", api.Read, "Language models that can be named, with the known facts of each and their source.", o.listModels),
+		api.Op("models.forget", "POST /api/models/forget", api.Admin, "Forget the refusals learned from model endpoints, so that the host tries again.", o.forgetLessons),
+		api.Op("models.test", "POST /api/models/test", api.Admin, "Test a model's real endpoint with a plain, a tool, an image and a thinking turn. The provider charges for these calls.", o.testModel),
 	}
 }
 

@@ -38,7 +38,10 @@ type Deps struct {
 	Redact   func(string) string
 	Log      *slog.Logger
 	Version  string
-	Began    time.Time       // of the process
+	Began    time.Time // of the process
+	Process  api.Process
+	Reload   func(context.Context) ([]config.Change, error)
+	Quit     func()          // makes the host stop
 	Stopping <-chan struct{} // closed when the host begins to stop
 }
 
@@ -48,7 +51,8 @@ func Table(d Deps) api.Table {
 	size := func(ctx context.Context) int { return PromptSize(ctx, d.Servers) }
 	list := &Models{d.Router, d.Models, d.Store, size, d.Redact}
 	return slices.Concat(
-		(&Status{d.Config, d.Store, d.Router, list, d.Accounts, d.Servers, d.Server, d.Health, d.Version, d.Began}).Table(),
+		(&Status{d.Config, d.Store, d.Router, list, d.Accounts, d.Servers, d.Server, d.Health, d.Version, d.Began, d.Process}).Table(),
+		(&Lifecycle{d.Config, d.Process, d.Reload, d.Quit, d.Log}).Table(),
 		(&Browsers{d.Server}).Table(),
 		(&Explain{d.Router, names}).Table(),
 		(&Trace{d.Store, names}).Table(),

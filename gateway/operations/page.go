@@ -12,11 +12,11 @@ import (
 // The parameters and answers of the chat of the page. They are the page's and the terminal's; programs have chat.send and events.
 type (
 	pageChat struct {
-		Chat string `query:"chat" jsonschema:"name of the conversation; without it the main one"`
+		Chat string `query:"chat" jsonschema:"name of the conversation; default: the main one"`
 	}
 	pageEvents struct {
 		pageChat
-		As string `query:"as" enum:"html" jsonschema:"html: texts of agents as HTML that is safe to show"`
+		As string `query:"as" enum:"html" jsonschema:"html: texts of agents as sanitized HTML"`
 	}
 	pageHistory struct {
 		pageEvents
@@ -24,7 +24,7 @@ type (
 	}
 	pagePost struct {
 		pageChat
-		ID   string `json:"id" jsonschema:"a second post with it is none"`
+		ID   string `json:"id" jsonschema:"client id of the message; a second post with the same id is ignored"`
 		Text string `json:"text" required:"true"`
 	}
 	pagePosted struct {
@@ -43,9 +43,9 @@ type Page struct{ site http.Handler }
 func (o *Page) Table() api.Table {
 	return api.Table{
 		api.Stream[pagePost, pagePosted]("page.send", "POST /api/chat/messages", api.Admin, "Write in a chat of the page, as the owner.", "application/json", o.serve),
-		api.Stream[pageEvents, webchat.Event]("page.events", "GET /api/chat/events", api.Admin, "What happens in a chat of the page, as server-sent events.", "text/event-stream", closedParameters[pageEvents](o.serve)),
+		api.Stream[pageEvents, webchat.Event]("page.events", "GET /api/chat/events", api.Admin, "Events of a chat of the page, as server-sent events.", "text/event-stream", closedParameters[pageEvents](o.serve)),
 		api.Stream[pageHistory, pageLines]("page.history", "GET /api/chat/history", api.Admin, "The newest lines of a chat of the page.", "application/json", closedParameters[pageHistory](o.serve)),
-		api.Stream[pageChat, web.Info]("page.info", "GET /api/chat/info", api.Admin, "What the page says about the host.", "application/json", closedParameters[pageChat](o.serve)),
+		api.Stream[pageChat, web.Info]("page.info", "GET /api/chat/info", api.Admin, "Facts about the host for the page.", "application/json", closedParameters[pageChat](o.serve)),
 	}
 }
 

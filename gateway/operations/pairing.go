@@ -23,11 +23,11 @@ type Pairing struct {
 // Table lists the operations.
 func (o *Pairing) Table() api.Table {
 	return api.Table{
-		api.Op("pairing.list", "GET /api/pairing", api.Read, "Strangers who ask to be let in.", o.pairings),
-		api.Op("pairing.approve", "POST /api/pairing/approve", api.Admin, "Let a stranger in. The first person becomes the owner where the configuration names none.", o.approve),
-		api.Op("pairing.reject", "POST /api/pairing/reject", api.Admin, "Turn a stranger down.", o.reject),
-		api.Op("pairing.admitted", "GET /api/pairing/admitted", api.Read, "Who was let in by a code.", o.admitted),
-		api.Op("pairing.remove", "POST /api/pairing/remove", api.Admin, "Take back that somebody was let in or turned down.", o.unpair),
+		api.Op("pairing.list", "GET /api/pairing", api.Read, "Pairing requests of strangers.", o.pairings),
+		api.Op("pairing.approve", "POST /api/pairing/approve", api.Admin, "Approve a pairing request. The first person becomes the owner where the configuration names none.", o.approve),
+		api.Op("pairing.reject", "POST /api/pairing/reject", api.Admin, "Reject a pairing request.", o.reject),
+		api.Op("pairing.admitted", "GET /api/pairing/admitted", api.Read, "People who were approved by a code.", o.admitted),
+		api.Op("pairing.remove", "POST /api/pairing/remove", api.Admin, "Undo an approval or a rejection.", o.unpair),
 	}
 }
 

@@ -21,9 +21,9 @@ type Explain struct {
 // Table lists the operations.
 func (o *Explain) Table() api.Table {
 	return api.Table{
-		api.Op("policy.explain", "GET /api/policy/explain", api.Read, "Which rule decides about sending to a chat, and why.", o.explain),
-		api.Op("policy.rules", "GET /api/policy/rules", api.Read, "The send policy: its rules and what applies where none matches.", o.sendRules),
-		api.Op("tools.explain", "GET /api/tools/explain", api.Read, "Which tools a turn would have, and which layer decides.", o.explainTools),
+		api.Op("policy.explain", "GET /api/policy/explain", api.Read, "The rule that decides about sending to a chat, and the reason.", o.explain),
+		api.Op("policy.rules", "GET /api/policy/rules", api.Read, "The send policy: its rules and its default.", o.sendRules),
+		api.Op("tools.explain", "GET /api/tools/explain", api.Read, "Tools of a turn, and the layer that decides on each.", o.explainTools),
 	}
 }
 
@@ -38,7 +38,7 @@ func (o *Explain) explain(ctx context.Context, q api.ExplainQuery) (x api.Explan
 		}
 	}
 	if x.Session == "" && to.IsZero() {
-		return x, api.Bad("name a session, an address (to), or both")
+		return x, api.Bad("give a session, an address (to), or both")
 	}
 	e, err := o.router.Explain(ctx, x.Session, to)
 	return api.Explanation{Session: e.Session, To: e.To.String(), Verdict: e.Verdict, Steps: e.Steps}, err

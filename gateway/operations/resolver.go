@@ -50,7 +50,7 @@ func uniqueID(ref, of string, ids []string) (string, error) {
 	if len(ids) > maxChoices {
 		ids, more = ids[:maxChoices], ", …"
 	}
-	return "", api.Bad("%s is the beginning of the ids of several %s: write more of it (%s%s)", ref, of, strings.Join(ids, ", "), more)
+	return "", api.Bad("%s is ambiguous: it is the beginning of several ids of %s; write more of it (%s%s)", ref, of, strings.Join(ids, ", "), more)
 }
 
 func (r *Resolver) wholeRun(ctx context.Context, ref sessions.RunID) (sessions.RunID, error) {
@@ -84,7 +84,7 @@ func (r *Resolver) wholeJob(ctx context.Context, ref string) (string, error) {
 	case 1:
 		return named[0], nil
 	}
-	return "", api.Bad("%d jobs are called %.100q: name one by its id (%s)", len(named), ref, strings.Join(named, ", "))
+	return "", api.Bad("%d jobs have the name %.100q: use an id (%s)", len(named), ref, strings.Join(named, ", "))
 }
 
 // wholePerson gives the id of the person on a channel who is meant by its beginning, of those who were let in or turned down.
@@ -149,7 +149,7 @@ func (r *Resolver) session(ctx context.Context, ref string) (s sessions.Session,
 
 func (r *Resolver) resolve(ctx context.Context, ref string) (sessions.Ref, error) {
 	if ref == "" {
-		return sessions.Ref{}, api.Bad("which session? name a key, a session id or main")
+		return sessions.Ref{}, api.Bad("a session is missing: give a key, a session id or main")
 	}
 	c := r.config()
 	_, def := c.Agents.IDs()

@@ -52,7 +52,7 @@ func TestShortIDs(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", ref, got, err, want)
 		}
 	}
-	if _, err := h.wholeJob(t.Context(), "twin"); err == nil || !strings.Contains(err.Error(), "2 jobs are called") {
+	if _, err := h.wholeJob(t.Context(), "twin"); err == nil || !strings.Contains(err.Error(), "2 jobs have the name") {
 		t.Errorf("two of a name: %v", err)
 	}
 	if rows, err := (&Runs{store: store, names: h}).listRuns(t.Context(), api.RunsQuery{Root: "aaaaaa0"}); err == nil {

@@ -32,14 +32,14 @@ type Runs struct {
 // Table lists the operations.
 func (o *Runs) Table() api.Table {
 	return api.Table{
-		api.Op("chat.send", "POST /api/sessions/{session}/messages", api.Write, "Say something to the agent of a session; agent.wait gives the answer.", o.say),
-		api.Op("chat.abort", "POST /api/sessions/{session}/abort", api.Write, "Stop what a session and its sub-agents are at.", o.abort),
-		api.Op("agent", "POST /api/agent", api.Write, "Have an agent work on something; agent.wait gives the answer.", o.runAgent).Accepts(),
-		api.Op("agent.wait", "GET /api/runs/{run}/wait", api.Read, "Wait for the end of a run; it may be asked again and again.", o.waitRun),
+		api.Op("chat.send", "POST /api/sessions/{session}/messages", api.Write, "Send a message to the agent of a session; agent.wait returns the answer.", o.say),
+		api.Op("chat.abort", "POST /api/sessions/{session}/abort", api.Write, "Stop the running turns of a session and its sub-agents.", o.abort),
+		api.Op("agent", "POST /api/agent", api.Write, "Start a run of an agent; agent.wait returns the answer.", o.runAgent).Accepts(),
+		api.Op("agent.wait", "GET /api/runs/{run}/wait", api.Read, "Wait for the end of a run; may be repeated.", o.waitRun),
 		api.Op("send", "POST /api/send", api.Write, "Send a text to a chat that has written to this host, under the send policy.", o.send).Accepts(),
 		api.Op("runs.list", "GET /api/runs", api.Read, "Runs, newest first.", o.listRuns),
 		api.Op("runs.show", "GET /api/runs/{run}", api.Read, "One run, whole.", o.getRun),
-		api.Op("runs.cancel", "POST /api/runs/{run}/cancel", api.Write, "Stop one run, whether it is queued or at work; of one that has ended, what has not left.", o.cancelRun),
+		api.Op("runs.cancel", "POST /api/runs/{run}/cancel", api.Write, "Stop one queued or running run; for a finished run, its unsent deliveries.", o.cancelRun),
 	}
 }
 
@@ -82,7 +82,7 @@ func (o *Runs) named(ctx context.Context, ref string) (sessions.Session, error) 
 	case sessions.FormMain, sessions.FormGlobal, sessions.FormCron, sessions.FormHook, sessions.FormNode, sessions.FormOther:
 		return sessions.Session{Key: res.Key, Agent: p.Agent}, nil
 	}
-	return s, fmt.Errorf("session %s: %w: its chat makes it, by writing", res.Key, sessions.ErrNotFound)
+	return s, fmt.Errorf("session %s: %w: a message in its chat creates it", res.Key, sessions.ErrNotFound)
 }
 
 func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
@@ -128,7 +128,7 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 		}
 	case c.Deliver != nil:
 		if w.Reply = s.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("deliver: session %s has no chat: name one with to", s.Key.Shown())
+			return api.Said{}, api.Bad("deliver: session %s has no chat: give an address with to", s.Key.Shown())
 		}
 	}
 	return o.said(ctx, w)
@@ -139,7 +139,7 @@ func (o *Runs) agentSession(ctx context.Context, c api.AgentCall) (sessions.Sess
 	ids, id := o.config().Agents.IDs()
 	if c.Agent != "" {
 		if id = sessions.AgentID(c.Agent); !slices.Contains(ids, id) {
-			return sessions.Session{}, api.Bad("agentId: there is no agent %.100q; there are %s", c.Agent, sessions.JoinIDs(ids))
+			return sessions.Session{}, api.Bad("agentId: unknown agent %.100q; the agents are %s", c.Agent, sessions.JoinIDs(ids))
 		}
 	}
 	if c.Session == "" {

@@ -27,15 +27,15 @@ type Sessions struct {
 // Table lists the operations.
 func (o *Sessions) Table() api.Table {
 	return api.Table{
-		api.Op("sessions.list", "GET /api/sessions", api.Read, "Sessions, the one that was active last first.", o.listSessions),
-		api.Op("sessions.get", "GET /api/sessions/{session}", api.Read, "One session, with its settings and how it stands.", o.getSession),
-		api.Op("sessions.patch", "PATCH /api/sessions/{session}", api.Admin, "Change a session's settings: null clears, a field that is left out stays.", o.patchSession),
-		api.Op("sessions.reset", "POST /api/sessions/{session}/reset", api.Admin, "Start a session over: its settings stay, its transcript so far stays readable by its id.", o.resetSession),
-		api.Op("sessions.archive", "POST /api/sessions/{session}/archive", api.Admin, "Take a session out of the lists until somebody writes to it again.", o.archiveSession),
-		api.Op("sessions.delete", "DELETE /api/sessions/{session}", api.Admin, "Delete a session, its transcripts and its runs for good.", o.deleteSession),
-		api.Op("sessions.compact", "POST /api/sessions/{session}/compact", api.Admin, "Sum up the older part of a session behind what it is at.", o.compactSession),
+		api.Op("sessions.list", "GET /api/sessions", api.Read, "Sessions, most recently active first.", o.listSessions),
+		api.Op("sessions.get", "GET /api/sessions/{session}", api.Read, "One session, with its settings and state.", o.getSession),
+		api.Op("sessions.patch", "PATCH /api/sessions/{session}", api.Admin, "Change a session's settings: null clears a field, omitted fields keep their value.", o.patchSession),
+		api.Op("sessions.reset", "POST /api/sessions/{session}/reset", api.Admin, "Reset a session: its settings stay, and its transcript stays readable by its id.", o.resetSession),
+		api.Op("sessions.archive", "POST /api/sessions/{session}/archive", api.Admin, "Archive a session: lists hide it until the next message.", o.archiveSession),
+		api.Op("sessions.delete", "DELETE /api/sessions/{session}", api.Admin, "Delete a session, its transcripts and its runs permanently.", o.deleteSession),
+		api.Op("sessions.compact", "POST /api/sessions/{session}/compact", api.Admin, "Summarize the older part of a session, after its running turn.", o.compactSession),
 		api.Op("sessions.history", "GET /api/sessions/{session}/messages", api.Read, "The newest messages of a session, oldest first.", o.messages),
-		api.Op("sessions.search", "GET /api/search", api.Read, "Find messages by their words, newest first.", o.search),
+		api.Op("sessions.search", "GET /api/search", api.Read, "Search messages, newest first.", o.search),
 	}
 }
 

@@ -28,13 +28,14 @@ type Status struct {
 	health   *server.Health
 	version  string
 	began    time.Time // of the process
+	process  api.Process
 }
 
 // Table lists the operations.
 func (o *Status) Table() api.Table {
 	return api.Table{
-		api.Op("status", "GET /api/status", api.Read, "How the host is.", o.getStatus),
-		api.Op("health", "GET /api/health", api.Read, "Whether the host does its work, for monitors with a token.", o.getHealth),
+		api.Op("status", "GET /api/status", api.Read, "State of the host.", o.getStatus),
+		api.Op("health", "GET /api/health", api.Read, "Health of the host, for monitors with a token.", o.getHealth),
 	}
 }
 
@@ -50,7 +51,7 @@ func (o *Status) getStatus(ctx context.Context, _ api.None) (api.HostStatus, err
 		return api.HostStatus{}, err
 	}
 	why, chosen := o.health.NotReady(ctx), o.models.models.Chosen()
-	return api.HostStatus{Version: o.version, Started: o.began, Ready: why == "", Why: why, State: c.State, Store: c.Store.Name(), Config: c.Path,
+	return api.HostStatus{Version: o.version, Process: o.process, Started: o.began, Ready: why == "", Why: why, State: c.State, Store: c.Store.Name(), Config: c.Path,
 		Model: chosen.Model, ModelWhy: chosen.Why, ModelAt: o.models.models.PlaceOf(chosen.Model), ModelNotes: o.models.notes(ctx), Address: o.server.URL(), Accounts: o.accounts.Statuses(), Working: working, Waiting: waiting, Deliveries: counts, SetAside: aside,
 		Servers: o.servers.Status(), Sandbox: o.servers.Lacks(c.MCPSettings())}, nil
 }

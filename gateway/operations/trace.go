@@ -18,8 +18,8 @@ type Trace struct {
 // Table lists the operations.
 func (o *Trace) Table() api.Table {
 	return api.Table{
-		api.Op("trace", "GET /api/trace/{id}", api.Read, "Follow a message through the host.", o.trace),
-		api.Op("skipped.list", "GET /api/skipped", api.Read, "Updates that could not be read, newest first.", o.skipped),
+		api.Op("trace", "GET /api/trace/{id}", api.Read, "Trace a message through the host.", o.trace),
+		api.Op("skipped.list", "GET /api/skipped", api.Read, "Skipped updates, newest first.", o.skipped),
 	}
 }
 
@@ -32,7 +32,7 @@ func (o *Trace) trace(ctx context.Context, c api.TraceCall) ([]sessions.Trace, e
 		ts[i].Deliveries = withoutCodes(ctx, ts[i].Deliveries)
 	}
 	if err == nil && len(ts) == 0 {
-		err = api.Refuse(http.StatusNotFound, "%.200s is no message, run or delivery that is known here", c.ID)
+		err = api.Refuse(http.StatusNotFound, "unknown message, run or delivery %.200s", c.ID)
 	}
 	return ts, err
 }

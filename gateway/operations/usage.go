@@ -15,7 +15,7 @@ type Usage struct{ store *sqlstore.Store }
 // Table lists the operations.
 func (o *Usage) Table() api.Table {
 	return api.Table{
-		api.Op("usage", "GET /api/usage", api.Read, "What model calls cost, by day, agent and model.", o.usage),
+		api.Op("usage", "GET /api/usage", api.Read, "Cost of model calls by day, agent and model.", o.usage),
 	}
 }
 

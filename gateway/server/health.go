@@ -73,7 +73,7 @@ func (h *Health) trouble(ctx context.Context) string {
 	defer cancel()
 	if free, kind, err := filesystem.Of(h.Config().State); h.Store.Trouble() != nil || err == nil && kind != "" && free < minFreeSpace {
 		if err := h.Store.Probe(ctx); err != nil {
-			return "the store does not write: " + err.Error()
+			return "the store cannot write: " + err.Error()
 		}
 	}
 	if _, err := h.Store.List(ctx, sessions.Query{Limit: 1}); err != nil {

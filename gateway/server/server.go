@@ -47,7 +47,7 @@ func Listen(ctx context.Context, conf func() *config.Config, log *slog.Logger) (
 	}()
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Gateway.Listen)
 	if err != nil {
-		return s, fmt.Errorf("gateway.listen %s: %w (another program uses it: stop that one, or set another port with gateway.listen)", c.Gateway.Listen, err)
+		return s, fmt.Errorf("gateway.listen %s: %w (another program uses this port: stop it, or set another port with gateway.listen)", c.Gateway.Listen, err)
 	}
 	if !s.loopback() && c.Gateway.Token.IsZero() { // a name may stand for any address
 		return s, fmt.Errorf("gateway.listen %s can be reached from other machines, and gateway.token is not set: set it, or listen on 127.0.0.1", c.Gateway.Listen)
@@ -65,9 +65,9 @@ func Listen(ctx context.Context, conf func() *config.Config, log *slog.Logger) (
 	case errors.Is(err, access.ErrInUse):
 		return s, err
 	case errors.Is(err, access.ErrLongPath):
-		s.log.Info("there is no socket for the command line, which uses the address instead", "why", err)
+		s.log.Info("no local socket; commands use the address", "why", err)
 	default:
-		s.log.Warn("there is no socket for the command line, which uses the address instead", "err", err)
+		s.log.Warn("no local socket; commands use the address", "err", err)
 	}
 	return s, nil
 }
@@ -227,9 +227,9 @@ func (s *Server) Exposure() string {
 	case s.loopback():
 		return ""
 	case s.certificate != nil:
-		return "✓ other machines reach it, over https"
+		return "✓ reachable from other machines, over https"
 	case len(c.Gateway.TrustedProxies) > 0:
-		return "! other machines reach it; unencrypted, so only " + strings.Join(c.Gateway.TrustedProxies, ", ") + " should"
+		return "! reachable from other machines without encryption, so only " + strings.Join(c.Gateway.TrustedProxies, ", ") + " should"
 	}
-	return "! other machines reach it without encryption: set gateway.tls, or put a reverse proxy in front"
+	return "! reachable from other machines without encryption: set gateway.tls, or use a reverse proxy"
 }

@@ -27,7 +27,7 @@ func StoredToken(dir string, configured channels.Secret) (t channels.Secret, ok 
 		return t, false, nil
 	}
 	if err != nil {
-		return t, false, fmt.Errorf("reading the stored token: %w", err)
+		return t, false, fmt.Errorf("read the stored token: %w", err)
 	}
 	t = channels.NewSecret(strings.TrimSpace(string(b)))
 	return t, !t.IsZero(), nil
@@ -42,10 +42,10 @@ func makeToken(dir string, configured channels.Secret) (channels.Secret, error) 
 	t = channels.NewSecret(rand.Text())
 	path := filepath.Join(dir, tokenFile)
 	if err := os.WriteFile(path+".new", []byte(t.Reveal()+"\n"), 0o600); err != nil {
-		return t, fmt.Errorf("storing the token: %w", err)
+		return t, fmt.Errorf("store the token: %w", err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
-		return t, fmt.Errorf("storing the token: %w", err)
+		return t, fmt.Errorf("store the token: %w", err)
 	}
 	return t, nil
 }

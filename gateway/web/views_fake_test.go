@@ -334,7 +334,10 @@ func (w *works) peopleOperations() api.Table {
 	return api.Table{
 		op(w, "pairing.list", "GET /api/pairing", func(api.None) ([]sessions.Pairing, error) { return slices.Clone(w.asking), nil }),
 		op(w, "pairing.admitted", "GET /api/pairing/admitted", func(api.None) ([]sessions.Admitted, error) { return slices.Clone(w.admitted), nil }),
-		op(w, "pairing.approve", "POST /api/pairing/approve", answer(true)),
+		op(w, "pairing.approve", "POST /api/pairing/approve", func(c api.PairingCall) (sessions.Approval, error) {
+			p, err := answer(true)(c)
+			return sessions.Approval{Pairing: p, Owner: c.Owner != nil && *c.Owner}, err
+		}),
 		op(w, "pairing.reject", "POST /api/pairing/reject", answer(false)),
 		op(w, "pairing.remove", "POST /api/pairing/remove", func(p api.PairedPerson) (a sessions.Admitted, _ error) {
 			w.admitted = slices.DeleteFunc(w.admitted, func(x sessions.Admitted) bool {

@@ -201,8 +201,8 @@ func TestPairingView(t *testing.T) {
 	}
 	webtest.Do(t, tab, chromedp.SendKeys("#code", "WRONG123\r"))
 	until(t, tab, shows("#code-refused", "nobody on telegram waits with this code")+` && document.getElementById('code').value === 'WRONG123' && document.getElementById('code').getAttribute('aria-describedby') === 'code-refused'`)
-	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('code').value = ''`), chromedp.SendKeys("#code", rightCode+"\r"))
-	until(t, tab, shows("#toasts", "Bo is let in.")+` && !document.getElementById('code') && document.querySelectorAll('#people tbody tr').length === 3`)
+	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('code').value = ''; document.querySelector('[name=owner]').checked = true`), chromedp.SendKeys("#code", rightCode+"\r"))
+	until(t, tab, shows("#toasts", "Bo may write now. This person is an owner.")+` && !document.getElementById('code') && document.querySelectorAll('#people tbody tr').length === 3`)
 	webtest.Press(t, tab, `document.querySelector('[aria-label="Take it back for Dan"]')`)
 	until(t, tab, `document.getElementById('ask').open`)
 	webtest.Do(t, tab, sure())

@@ -223,7 +223,7 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 	lines, err := s.History(r.Context(), chat, r.URL.Query().Get("before"))
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
-			s.Logger.Warn("the history of a web chat could not be read", "chat", string(chat), "error", err)
+			s.Logger.Warn("cannot read the history of a web chat", "chat", string(chat), "error", err)
 		}
 		api.WriteError(w, api.Refuse(http.StatusServiceUnavailable, "The history could not be read. The host's log says why."))
 		return

@@ -108,13 +108,14 @@ func (d Dialog) try(ctx context.Context, m Model) (names []string, err error) {
 	return nil, nil
 }
 
-// Try returns what is wrong with the key of a model, in a sentence, and whether its provider rejects it; "" = nothing.
+// Try returns what is wrong with the key of a model, in a sentence, and whether its provider does not know it; "" = nothing. A 403 may mean that
+// the key may not list models.
 func (d Dialog) Try(ctx context.Context, m Model) (problem string, rejected bool) {
 	_, err := d.try(ctx, m)
 	if err == nil {
 		return "", false
 	}
-	return keyProblem(m, err), refusedStatus(err) != 0
+	return keyProblem(m, err), refusedStatus(err) == http.StatusUnauthorized
 }
 
 // keyProblem says what an error of try means for the key, in a sentence.

@@ -289,7 +289,7 @@ func (e *ending) fromChild() *sessions.Provenance {
 // stays, or there would be nothing to list.
 func (e *ending) unreported(why string) Step {
 	s := Step{Unreported: why}
-	s.warn("a sub-agent's result is not reported", keyRun, e.Run.ID, keySession, e.Run.Key, keyReason, why)
+	s.warn("sub-agent's result not reported", keyRun, e.Run.ID, keySession, e.Run.Key, keyReason, why)
 	return s
 }
 

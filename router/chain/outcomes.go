@@ -131,7 +131,7 @@ func CutOff(stop string) string {
 func Wordless(stop string) string {
 	switch stop {
 	case agent.StopFilter:
-		return "The language model refused to answer this. Ask in other words, or try another model with /model."
+		return "The language model refused to answer. Ask in other words, or try another model with /model."
 	case agent.StopLength: // most often of nothing but thinking
 		return "The language model reached its length limit before it said a word. Ask for less at once, or try another model with /model."
 	}

@@ -70,7 +70,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			func(e *ending) bool { return e.ByAgents >= e.MaxTurnsPerHour },
 			func(e *ending) Step {
 				s := e.announce()
-				s.warn("an exchange ends early: its next session has had too many turns by other agents", keyRun, e.Run.ID, keySession, e.to, "turns", e.ByAgents)
+				s.warn("exchange ended early: too many turns", keyRun, e.Run.ID, keySession, e.to, "turns", e.ByAgents)
 				return s
 			}},
 		{talk, "reply to a waiting call", "it is the first reply, and the requester's call waits for it", "a reply step in the requester that refers to the call's result",
@@ -130,7 +130,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 		{[]string{fromJob, fromRelay}, "nothing to post", "it is empty or a control word", "the end", func(e *ending) bool { return !failed(e) && !spoke(e.Said) }, endStep},
 		{[]string{fromRelay}, "chat gone", "the session of the chat is deleted", "the end", isOtherGone,
 			func(e *ending) (s Step) {
-				s.warn("the chat that an answer is for has no session any more", keyRun, e.Run.ID, keySession, e.c.Requester)
+				s.warn("chat of an answer has no session anymore", keyRun, e.Run.ID, keySession, e.c.Requester)
 				return s
 			}},
 		{[]string{fromRelay}, "answer posted", "otherwise", "the answer is posted, or the notice of a failure", always,
@@ -143,7 +143,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			func(e *ending) bool { return e.c.Origin.IsZero() || e.Speaking.Key == "" },
 			func(e *ending) (s Step) {
 				if e.c.Requester != "" {
-					s.warn("a scheduled job has no chat to report to", keyRun, e.Run.ID, keySession, e.Run.Key)
+					s.warn("scheduled job has no chat to report to", keyRun, e.Run.ID, keySession, e.Run.Key)
 				}
 				return s
 			}},

@@ -138,7 +138,7 @@ func (s *Scheduler) resetJob(ctx context.Context, j sessions.Job, now time.Time)
 	if err != nil || next.IsZero() {
 		next = now // fire sees to it
 	}
-	s.log.Warn("the clock was set back: the next time of a scheduled job is computed anew", keyJob, j.ID)
+	s.log.Warn("clock moved back; rescheduled a job", keyJob, j.ID)
 	_, err = s.fired(ctx, sessions.Firing{Job: j.ID, Due: j.Next, At: now, Next: next})
 	return err
 }
@@ -195,7 +195,7 @@ func (s *Scheduler) tryFire(ctx context.Context, j sessions.Job, now time.Time) 
 
 // leaveOut commits that a time of a job begins nothing.
 func (s *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
-	s.log.Warn("a time of a scheduled job is left out", keyJob, f.Job, keyReason, why)
+	s.log.Warn("skipped a time of a scheduled job", keyJob, f.Job, keyReason, why)
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Skipped: why})
 	_, err := s.fired(ctx, f)
 	return err

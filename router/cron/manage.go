@@ -56,10 +56,11 @@ func (s *Scheduler) lastChat(ctx context.Context, agentID sessions.AgentID) (to 
 			return chat, nil
 		}
 	}
+	const toOwn = "to become an owner: parley pairing approve CHANNEL CODE --owner, or add your id to commands.ownerAllowFrom and run parley reload"
 	if len(chats) > 0 {
-		return to, sessions.BadRequest("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, or name an address", agentID)
+		return to, sessions.BadRequest("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, as an owner, or name an address; %s", agentID, toOwn)
 	}
-	return to, sessions.BadRequest("to: no owner has written to the main session of %s yet, so there is no last chat; make yourself an owner (parley pairing approve CHANNEL CODE --owner, or commands.ownerAllowFrom) and write to the bot, or name an address", agentID)
+	return to, sessions.BadRequest("to: no owner has written to the main session of %s yet, so there is no last chat; %s", agentID, toOwn)
 }
 
 // MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat

@@ -124,7 +124,7 @@ func (w *preview) show(ctx context.Context, text string) (done bool) {
 		return false
 	default:
 		w.over = true
-		x.log.Debug("an answer is not shown while it is written", keyRun, w.run.ID, keyClass, e.Class, keyErr, e.Err)
+		x.log.Debug("answer has no live preview", keyRun, w.run.ID, keyClass, e.Class, keyErr, e.Err)
 	}
 	return true
 }

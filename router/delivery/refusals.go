@@ -52,7 +52,7 @@ func (r *reactions) react(ctx context.Context, key sessions.Key, to channels.Add
 	r.hints.call(ctx, key, to, func(ctx context.Context) error {
 		err := can.React(ctx, to, id, emoji)
 		if err != nil && channels.Classify(err).Class == channels.Unsupported && r.refusals.note(chat, emoji) {
-			r.log.Warn("the platform refuses this reaction; set messages.ackReaction to one that it has", keyAddress, to.String(), "emoji", emoji, keyErr, err)
+			r.log.Warn("platform refused the reaction", "hint", "set messages.ackReaction to a reaction of the platform", keyAddress, to.String(), "emoji", emoji, keyErr, err)
 		}
 		return err
 	})

@@ -42,7 +42,7 @@ func (x *previews) remove(ctx context.Context, ch channels.Channel, p sessions.P
 	}
 	switch e := channels.Classify(err); e.Class {
 	case channels.Rejected, channels.Unsupported:
-		x.log.Warn("the first words of an answer stay in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
+		x.log.Warn("partial answer stays in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
 		return false, 0
 	default:
 		return false, max(e.RetryAfter, time.Second)
@@ -70,7 +70,7 @@ func (x *previews) retractWithRetries(ctx context.Context, p sessions.Preview) {
 		}
 	}
 	if _, there := x.open.keep(p.Run); there {
-		x.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
+		x.log.Warn("cannot delete a partial answer; retrying later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
 
@@ -95,7 +95,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 		return time.Second, true
 	}
 	if !x.settings().SendPolicyTo(p.To)(s).Allowed() {
-		x.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
+		x.log.Info("partial answer stays; the send policy forbids edits", keyRun, p.Run, keyAddress, p.To.String())
 		return 0, x.end(ctx, p.Run)
 	}
 	ch, _ := x.accounts.channel(a)

@@ -27,7 +27,7 @@ func (x *Cache) PutResult(res *tools.Result) {
 		}
 		kept, err := x.putBlock(b, i)
 		if err != nil {
-			x.log.Warn("a file of a tool result is not kept", keyErr, err)
+			x.log.Warn("cannot keep a file of a tool result", keyErr, err)
 			res.Text += fmt.Sprintf("\n[attachment %s is not kept: %v]", b.ID, err)
 			continue
 		}

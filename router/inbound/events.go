@@ -287,7 +287,7 @@ func (r *Receiver) moves(ctx context.Context, set *settings.Snapshot, in channel
 	groups := set.Accounts[settings.Ref(in.Address)].Access.Groups
 	_, was := groups[string(set.ConfigAddress(in.Address).Chat)]
 	if _, is := groups[string(move.To.Chat)]; was && !is {
-		r.log.Warn("a group has a new id, which the configuration does not list: what it says about the old one holds; list the new one under groups", keyAddress, move.To.String(), "was", in.Address.String())
+		r.log.Warn("group migrated to an unconfigured id", "hint", "settings of the old id still apply; add the new id under groups", keyAddress, move.To.String(), "was", in.Address.String())
 	}
 	r.moving(in, move.To)
 	then := in

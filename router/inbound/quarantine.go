@@ -144,7 +144,7 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 		return nil
 	}
 	r.metrics.accepted(in.Address.Channel, "refused")
-	r.log.Error("a message was refused again and again and is set aside; parley skipped --limit 1000 --json has it", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
+	r.log.Error("message quarantined after repeated failures", "hint", "parley skipped --limit 1000 --json", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
 	r.commit.AfterCommit(ctx, acc)
 	return nil
 }

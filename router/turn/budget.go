@@ -49,7 +49,7 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 		}
 	}
 	if to.IsZero() || !w.budgets.Tell(to.String()+" "+e.Scope) || w.toldBefore(ctx, d) {
-		w.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+		w.log.Debug("budget exhausted; run ends without an answer", keyRun, run.ID, keySession, run.Key, keyErr, e)
 		return o
 	}
 	w.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)

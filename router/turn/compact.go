@@ -110,7 +110,7 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message, over 
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		c.r.log.Warn("cannot sum up a session: older messages are left out of this turn", keySession, c.caller.Run.Key, keyRun, c.caller.Run.ID, keyErr, err)
+		c.r.log.Warn("cannot summarize the session; omitting older messages", keySession, c.caller.Run.Key, keyRun, c.caller.Run.ID, keyErr, err)
 		now = behind(x, cut, sessions.Summary{ID: cmp.Or(x.Sum.ID, string(c.caller.Run.ID)), Text: x.Sum.Text, Time: time.Now()})
 	}
 	return c.shown(ctx, now, room.Keep)
@@ -219,7 +219,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 		err = no
 	}
 	if err != nil {
-		c.r.log.Error("the model that is to write summaries cannot be used, the session's does", keyErr, err)
+		c.r.log.Error("cannot use compaction model; using the session's", keyErr, err)
 		return t, nil
 	}
 	t.Fallbacks = append([]agent.Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)

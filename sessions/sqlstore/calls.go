@@ -73,7 +73,7 @@ func (s *deliveries) interrupted(t *tx) (out []sessions.Delivery, err error) {
 	}
 	said, err := s.calls.Newest()
 	if err != nil {
-		s.log.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", sendlog.FileName, "err", err)
+		s.log.Warn("cannot read the send log", "hint", "messages in flight at the last end count as possibly delivered", "file", sendlog.FileName, "err", err)
 	}
 	for i := range out {
 		if err := s.goOn(t, &out[i], transcripts[i], said); err != nil {

@@ -202,7 +202,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		return err
 	}
 	if s.deliveries.calls, err = sendlog.Open(s.conf.Dir, cmp.Or(s.conf.boot, sendlog.Boot()), s.conf.callsFile); err != nil {
-		s.conf.Logger.Warn("it cannot be noted which messages leave: what is being sent when the host is killed counts as unknown", "file", filepath.Join(s.conf.Dir, CallsFile), "err", err)
+		s.conf.Logger.Warn("cannot write the send log", "hint", "messages in flight during a crash count as possibly delivered", "file", filepath.Join(s.conf.Dir, CallsFile), "err", err)
 	}
 	writer := s.db.Writer()
 	for _, catchUp := range []func(context.Context, *engine.Conn) error{s.index.CatchUp, s.notes.CatchUp, s.transcripts.CatchUp} {

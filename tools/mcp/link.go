@@ -64,7 +64,7 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 		if next == "" || ctx.Err() != nil {
 			return nil, err
 		}
-		s.log.Info("the MCP server refuses a version of the protocol and is asked for another one", "refused", asked, "asked", next)
+		s.log.Info("MCP server refused the protocol version; trying another", "refused", asked, "asked", next)
 	}
 }
 

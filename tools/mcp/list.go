@@ -56,7 +56,7 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 		case answered && n == 0 && refused.Code == jsonrpc.CodeMethodNotFound:
 			return found, nil
 		case answered && n > 0: // what came before is good
-			s.log.Warn("the MCP server does not give all pages of its list of tools", "page", n+1, keyErr, s.plain(err))
+			s.log.Warn("cannot read all tools of the MCP server", "page", n+1, keyErr, s.plain(err))
 			return found, nil
 		case err != nil:
 			return found, fmt.Errorf("its tools cannot be listed: %w", err)
@@ -70,7 +70,7 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 			break
 		}
 		if cursors[page.NextCursor] || empty > mostEmptyPages || n == mostPages-1 {
-			s.log.Warn("the list of tools of the MCP server does not end: what came so far is used", "pages", n+1, "tools", len(found.tools))
+			s.log.Warn("MCP server's tool list is too long", "pages", n+1, "tools", len(found.tools))
 			break
 		}
 		cursors[page.NextCursor] = true
@@ -78,7 +78,7 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 	}
 	found.tellApart()
 	if found.more > 0 {
-		s.log.Warn("the MCP server has too many tools: some are left out", "most", mostTools, "listed", found.more+len(found.tools))
+		s.log.Warn("MCP server has too many tools; skipped some", "most", mostTools, "listed", found.more+len(found.tools))
 	}
 	return found, nil
 }
@@ -135,7 +135,7 @@ func (s *server) reduce(u *usable, page []*sdk.Tool) {
 			out := LeftOut{cmp.Or(line(s.secretless(x.Name), 100), "(no name)"), line(s.secretless(err.Error()), 300)}
 			if u.left++; len(u.named) < maxLeftOut { // neither log nor status are the server's
 				u.named = append(u.named, out)
-				s.log.Warn("a tool of the MCP server is left out", keyTool, out.Tool, keyErr, out.Reason)
+				s.log.Warn("skipped a tool of the MCP server", keyTool, out.Tool, keyErr, out.Reason)
 			}
 			continue
 		}

@@ -291,7 +291,7 @@ func (s *server) relist(ctx context.Context, l *link) {
 	defer cancel()
 	list, err := s.list(ctx, l)
 	if err != nil {
-		s.log.Warn("the MCP server says that its tools have changed and does not list them", keyErr, s.plain(err))
+		s.log.Warn("cannot list the changed tools of MCP server", keyErr, s.plain(err))
 		l.suspect()
 		return
 	}

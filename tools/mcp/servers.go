@@ -84,7 +84,7 @@ func New(d Deps) *Servers {
 	s := &Servers{deps: d, ability: sync.OnceValue(d.Confine.Probe), running: map[slot]*server{}, left: map[string]bool{}, changed: make(chan struct{})}
 	s.warn = sync.OnceFunc(func() {
 		for _, m := range s.ability().Missing() {
-			d.Log.Warn("MCP servers of sandboxed sessions are not fully confined", "they_run", m)
+			d.Log.Warn("sandboxed MCP servers are not fully confined", "they_run", m)
 		}
 	})
 	return s
@@ -279,7 +279,7 @@ func (s *Servers) rebuild() {
 	}
 	s.mu.Unlock()
 	for _, t := range news {
-		s.deps.Log.Warn("a tool of an MCP server is left out: its name is taken", keyServer, t.server.name, keyTool, t.name, "name", t.spec.Name)
+		s.deps.Log.Warn("skipped an MCP tool: duplicate name", keyServer, t.server.name, keyTool, t.name, "name", t.spec.Name)
 	}
 	s.tellHidden(all, hidden)
 }

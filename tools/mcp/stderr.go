@@ -45,7 +45,7 @@ func (s *server) follow(r io.Reader, last *stderrTail) {
 		if len(text) > 0 && !inside {
 			if limit.take(time.Now()) {
 				if dropped > 0 {
-					s.log.Warn("the MCP server writes too much: lines are left out", "lines", dropped)
+					s.log.Warn("MCP server logs too much; dropped lines", "lines", dropped)
 					dropped = 0
 				}
 				if said := line(s.secretless(clean(string(text))), logLine); said != "" {

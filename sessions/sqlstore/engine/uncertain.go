@@ -128,10 +128,10 @@ func (db *DB) learn(ctx context.Context) error {
 		if !db.conf.Dialect.Postgres { // otherwise they were read again
 			db.states.Rollback()
 		}
-		db.conf.Logger.Info("the answer to a commit was lost; the commit was not made", "err", u.err)
+		db.conf.Logger.Info("lost the reply to a commit; not committed", "err", u.err)
 		return nil
 	}
-	db.conf.Logger.Info("the answer to a commit was lost; the commit was made", "err", u.err)
+	db.conf.Logger.Info("lost the reply to a commit; committed", "err", u.err)
 	db.onCommit(!db.conf.Dialect.Postgres)
 	return nil
 }

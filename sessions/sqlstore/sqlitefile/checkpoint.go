@@ -46,11 +46,11 @@ func (g *Guard) Attach(ctx context.Context, c *engine.Conn) (err error) {
 	if !x.fits(l) {
 		switch info, err := f.Stat(); {
 		case l.unknown && l.commits > 0:
-			g.conf.Logger.Warn("the number of the database's commits is gone: nobody can tell whether the newest ones are there. The pages are taken as they are and get new checksums", "file", filepath.Join(g.conf.Dir, CommitsFile))
+			g.conf.Logger.Warn("commit counter missing; rebuilding page checksums", "hint", "cannot verify that the latest commits are present", "file", filepath.Join(g.conf.Dir, CommitsFile))
 		case err == nil && info.Size() > 0:
-			g.conf.Logger.Warn("the checksums of the database's pages are not of what is there: another program opened the database, or they could not be written. The pages are taken as they are and get new checksums: nothing is to be done")
+			g.conf.Logger.Warn("page checksums do not match; rebuilding them", "hint", "another program wrote to the database, or an earlier checksum write failed; no action needed")
 		case l.trusted && l.commits > 0:
-			g.conf.Logger.Warn("the checksums of the database's pages are gone. The pages are taken as they are and get new checksums: nothing is to be done", "file", name)
+			g.conf.Logger.Warn("page checksums missing; rebuilding them", "hint", "no action needed", "file", name)
 		}
 		if err := x.forget(l); err != nil { // another file may do
 			_, _ = x.f.Close(), os.Remove(name) // the error that counts comes from opening it
@@ -94,7 +94,7 @@ func (g *Guard) compare(ctx context.Context) (same func() error, err error) {
 			result <- notAsWritten(g.file, bad)
 			return
 		case err != nil && ctx.Err() == nil: // the disk fails: nothing is known
-			g.conf.Logger.Warn("the database was not compared with its checksums to the end", "err", err)
+			g.conf.Logger.Warn("checksum verification did not finish", "err", err)
 			result <- fmt.Errorf("%w: %w", errNotCompared, err)
 			return
 		case err != nil: // stopped meanwhile
@@ -138,7 +138,7 @@ func (g *Guard) Checkpoint(ctx context.Context, c *engine.Conn, quiet bool) {
 	}
 	err := g.checkpointFrom(ctx, c, max(g.sums.trying, pages))
 	if err != nil && !g.sums.failing {
-		g.conf.Logger.Warn("cannot move the log into the database, with the checksums of its pages; it grows until that works", "err", err)
+		g.conf.Logger.Warn("WAL checkpoint failed", "hint", "the WAL grows until a checkpoint succeeds", "err", err)
 	}
 	g.sums.failing = err != nil
 }
@@ -174,7 +174,7 @@ func (g *Guard) checkpointFrom(ctx context.Context, c *engine.Conn, frames int64
 		return err
 	}
 	if x.stale {
-		g.conf.Logger.Warn("another program wrote to the database while the host runs: at the next start its pages are taken as they are, once, and get new checksums")
+		g.conf.Logger.Warn("another program wrote to the database", "hint", "the next start accepts its pages once and rebuilds their checksums")
 		err := x.forget(l)
 		x.stale = err != nil
 		return err
@@ -210,7 +210,7 @@ func (g *Guard) keepSums(l diskState) error {
 		g.checksumsDisabled = false
 		return errors.Join(err, e)
 	}
-	g.conf.Logger.Warn("the checksums of the database's pages cannot be written for long: until the next start it has none", "err", err)
+	g.conf.Logger.Warn("page checksums disabled until restart", "err", err)
 	return nil
 }
 
@@ -250,7 +250,7 @@ func (g *Guard) LastCheckpoint(ctx context.Context, c *engine.Conn) {
 		return
 	}
 	if err := g.checkpointFrom(ctx, c, 1); err != nil {
-		g.conf.Logger.Warn("cannot move the log into the database: the next start does it", "err", err)
+		g.conf.Logger.Warn("final WAL checkpoint failed", "hint", "the next start repeats the checkpoint", "err", err)
 	}
 }
 

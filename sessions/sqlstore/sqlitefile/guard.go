@@ -94,10 +94,10 @@ func (g *Guard) Inspect(ctx context.Context) (err error) {
 	}
 	g.look = g.was.c
 	if g.was.corruptCopy {
-		g.conf.Logger.Warn("the number of the database's commits was damaged in one of the places where it stands; the other places agree: nothing is missing, and nothing is to be done", "file", filepath.Join(g.conf.Dir, CommitsFile))
+		g.conf.Logger.Warn("repaired one corrupt copy of the commit counter", "hint", "no data lost, no action needed", "file", filepath.Join(g.conf.Dir, CommitsFile))
 	}
 	if g.was.missing > 0 {
-		g.conf.Logger.Warn("a copy from before an upgrade was put in the place of the database: what came after it is not in it", "schema", g.was.schema, "commits", g.was.missing)
+		g.conf.Logger.Warn("database was restored from a pre-upgrade copy", "hint", "later commits are not in the copy", "schema", g.was.schema, "commits", g.was.missing)
 	}
 	return nil
 }

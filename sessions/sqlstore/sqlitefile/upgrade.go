@@ -30,14 +30,14 @@ func (g *Guard) Upgrading(ctx context.Context, c *engine.Conn, have, newest int6
 		return fmt.Errorf("reading whether an upgrade was interrupted: %w", err)
 	}
 	if _, err := os.Stat(BeforeFile(g.file, from)); from > 0 && err == nil {
-		g.conf.Logger.Info("going on with an upgrade of the store that was interrupted", "before", BeforeFile(g.file, from))
+		g.conf.Logger.Info("resuming an interrupted upgrade of the store", "before", BeforeFile(g.file, from))
 		return nil
 	}
 	if worth, err := g.conf.HasContent(ctx, c); err != nil || !worth {
 		return err // the very first start was interrupted
 	}
 	to := BeforeFile(g.file, have)
-	g.conf.Logger.Info("the store is upgraded; the database as it is now is kept", "version", have, "to", newest, "before", to)
+	g.conf.Logger.Info("upgrading the store; keeping a copy", "version", have, "to", newest, "before", to)
 	if err := g.copyBefore(ctx, to); err != nil {
 		return fmt.Errorf("upgrading the store in %s from schema version %d to %d: copying it first, to %s: %w. Nothing was changed. Make room for a second copy of the database, and start again",
 			g.file, have, newest, to, err)

@@ -67,6 +67,6 @@ func (m *Maintenance) Wait(quiet, checkpoint bool) time.Duration {
 func (m *Maintenance) Done(name string, err error) {
 	if name == CollectName && err != nil {
 		m.rows.garbage.left = false
-		m.log.Error("cannot remove the messages of a deleted session; the next start tries again", "err", err)
+		m.log.Error("cannot remove messages of a deleted session", "hint", "the next start tries again", "err", err)
 	}
 }

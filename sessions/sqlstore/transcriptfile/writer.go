@@ -154,7 +154,7 @@ func (m *Writer) drain(ctx context.Context) bool {
 	for _, num := range order {
 		if err := m.write(ctx, num, group[num]); err != nil {
 			delete(m.files, num) // the next append compares and fills
-			m.log.Warn("cannot write a transcript's mirror file; it will be completed at the next message, or by a rebuild", "transcript", num, "err", err)
+			m.log.Warn("cannot write a transcript file", "hint", "the next message or a rebuild completes the file", "transcript", num, "err", err)
 		}
 	}
 	m.mu.Lock()
