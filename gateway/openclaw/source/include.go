@@ -9,8 +9,9 @@ import (
 
 const (
 	includeKey      = "$include"
-	maxIncludeDepth = 10  // OpenClaw's own bound
-	maxIncludes     = 200 // files in all
+	maxIncludeDepth = 10       // OpenClaw's own bound
+	maxIncludes     = 200      // files in all
+	maxIncluded     = 16 << 20 // bytes in all
 )
 
 // include replaces each $include below v by what the named files hold. Keys beside $include win over included ones, lists are appended, and later
@@ -36,7 +37,7 @@ func (s *Source) include(v any, file string, chain []string, place string) any {
 		if !ok {
 			return rest
 		}
-		included := s.included(what, file, chain, place)
+		included := s.includedBy(what, file, chain, place)
 		if _, isObject := included.(map[string]any); len(rest) > 0 && !isObject {
 			s.incomplete(place, fmt.Sprint(what), errors.New("keys beside $include need a file with an object"))
 			return rest
@@ -49,8 +50,8 @@ func (s *Source) include(v any, file string, chain []string, place string) any {
 	return v
 }
 
-// included returns what one $include stands for; an empty object if that cannot be read.
-func (s *Source) included(what any, file string, chain []string, place string) any {
+// includedBy returns what one $include stands for; an empty object if that cannot be read.
+func (s *Source) includedBy(what any, file string, chain []string, place string) any {
 	list, isList := what.([]any)
 	if !isList {
 		list = []any{what}
@@ -88,6 +89,9 @@ func (s *Source) includeFile(name, file string, chain []string, place string) (a
 	if err != nil {
 		return nil, err
 	}
+	if s.included += len(text); s.included > maxIncluded {
+		return nil, fmt.Errorf("the included files have more than %d MB", maxIncluded>>20)
+	}
 	v, err := ParseJSON5(text)
 	if err != nil {
 		return nil, err
@@ -98,11 +102,14 @@ func (s *Source) includeFile(name, file string, chain []string, place string) (a
 // incomplete reports a part of the configuration that is unknown. It may have held a restriction, so all accounts are switched off.
 func (s *Source) incomplete(place, name string, err error) {
 	s.broken = true
-	s.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account is switched off (enabled: false): %v", err))
+	s.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account and the hooks are switched off (enabled: false): %v", err))
 }
 
-// switchOff disables every channel and account.
+// switchOff disables every channel and account, and the hooks.
 func switchOff(tree map[string]any) {
+	if hooks := object(tree["hooks"]); hooks != nil {
+		hooks["enabled"] = false
+	}
 	for _, c := range object(tree["channels"]) {
 		if section := object(c); section != nil {
 			section["enabled"] = false

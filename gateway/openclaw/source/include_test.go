@@ -37,11 +37,11 @@ func TestInclude(t *testing.T) {
 // What is missing may have been a restriction: every account is switched off, and somebody is told.
 func TestIncludeFails(t *testing.T) {
 	t.Parallel()
-	deep := map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: "0.json"}}`}
+	deep := map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: "0.json"}}`}
 	for i := range 15 {
 		deep[fmt.Sprintf("%d.json", i)] = fmt.Sprintf(`{$include: "%d.json"}`, i+1)
 	}
-	wide := map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: "0.json"}}`, "8.json": `{}`}
+	wide := map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: "0.json"}}`, "8.json": `{}`}
 	for i := range 8 {
 		wide[fmt.Sprintf("%d.json", i)] = fmt.Sprintf(`{a: {$include: "%d.json"}, b: {$include: "%[1]d.json"}, c: {$include: "%[1]d.json"}}`, i+1)
 	}
@@ -56,12 +56,17 @@ func TestIncludeFails(t *testing.T) {
 		cases[include] = struct {
 			files map[string]string
 			why   string
-		}{map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: ` + include + `}}`, "x.json": `{y: 1}`, "broken.json": `{made-up-secret`, "folder/x": ""}, why}
+		}{map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: ` + include + `}}`, "x.json": `{y: 1}`, "broken.json": `{made-up-secret`, "folder/x": ""}, why}
 	}
+	large := strings.Repeat(" ", maxIncluded/2)
+	cases["too large together"] = struct {
+		files map[string]string
+		why   string
+	}{map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: ["l.json", "l.json", "l.json"]}}`, "l.json": large + "{}"}, "more than 16 MB"}
 	cases["keys beside a list"] = struct {
 		files map[string]string
 		why   string
-	}{map[string]string{"openclaw.json": `{channels: {telegram: {accounts: {b: {}}}}, x: {$include: "l.json", y: 1}}`, "l.json": `[1]`}, "file with an object"}
+	}{map[string]string{"openclaw.json": `{hooks: {enabled: true}, channels: {telegram: {accounts: {b: {}}}}, x: {$include: "l.json", y: 1}}`, "l.json": `[1]`}, "file with an object"}
 	for name, c := range cases {
 		dir := t.TempDir()
 		for file, text := range c.files {
@@ -77,7 +82,7 @@ func TestIncludeFails(t *testing.T) {
 		}
 		s, r := loadDir(t, dir, nil, nil)
 		telegram := object(object(s.Tree["channels"])["telegram"])
-		if !hasLine(r.NeedsYou, "$include", c.why) || telegram["enabled"] != false || object(object(telegram["accounts"])["b"])["enabled"] != false {
+		if !hasLine(r.NeedsYou, "$include", c.why) || telegram["enabled"] != false || object(object(telegram["accounts"])["b"])["enabled"] != false || object(s.Tree["hooks"])["enabled"] != false {
 			t.Errorf("%s: %v, %+v", name, s.Tree, r.NeedsYou)
 		}
 		noSecret(t, s, r)

@@ -129,7 +129,22 @@ func (s *Source) relocate(tree map[string]any, m move) {
 		default:
 			fillMissing(object(have), object(v))
 		}
+		prune(tree, place[:len(place)-1], from)
 		s.folder.Report.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
+	}
+}
+
+// prune removes objects that moving a key emptied. Entries by name stay: that they are listed says something.
+func prune(tree map[string]any, place, from []string) {
+	for n := len(place); n > 0 && from[n-1] != "*"; n-- {
+		at := tree
+		for _, k := range place[:n-1] {
+			at = object(at[k])
+		}
+		if m := object(at[place[n-1]]); m == nil || len(m) > 0 || n == 2 && place[0] == "channels" {
+			return
+		}
+		delete(at, place[n-1])
 	}
 }
 
@@ -404,72 +419,6 @@ func (s *Source) oldMatches(tree map[string]any) {
 			if v, ok := match[m[0]]; ok && empty(match[m[1]]) {
 				match[m[1]] = v
 				delete(match, m[0])
-			}
-		}
-	}
-}
-
-// Models returns a function that gives the full name of a model, provider/model, "" if no provider is known.
-func Models(tree map[string]any) func(ref string) string {
-	short := map[string]string{}
-	for full, m := range object(object(object(tree["agents"])["defaults"])["models"]) {
-		if a := text(object(m)["alias"]); a != "" {
-			short[strings.ToLower(a)] = full
-		}
-	}
-	return func(ref string) string {
-		if full, ok := short[strings.ToLower(ref)]; ok {
-			ref = full
-		}
-		if !strings.Contains(ref, "/") {
-			return ""
-		}
-		return ref
-	}
-}
-
-// agentModels takes providers from the file models.json of the default agent. OpenClaw merges it with the configuration, which wins; people wrote
-// providers into it by hand. Only providers whose models an agent uses are taken: OpenClaw writes all that it finds into that file.
-//
-// source: the configuration page of January 2026 (dbb51006, docs/configuration.md, "models")
-func (s *Source) agentModels(tree map[string]any) {
-	if text(object(tree["models"])["mode"]) == "replace" {
-		return
-	}
-	used := map[string]bool{}
-	var look func(v any)
-	look = func(v any) {
-		switch v := v.(type) {
-		case string:
-			provider, _, _ := strings.Cut(v, "/")
-			used[strings.ToLower(provider)] = true
-		case []any:
-			for _, x := range v {
-				look(x)
-			}
-		case map[string]any:
-			for k, x := range v {
-				look(k)
-				look(x)
-			}
-		}
-	}
-	look(tree["agents"])
-	for _, name := range []string{"agents/" + DefaultAgent(tree) + "/agent/models.json", "agent/models.json"} {
-		b, err := s.open(name)
-		if err != nil {
-			continue
-		}
-		v, err := ParseJSON5(b)
-		if err != nil {
-			s.folder.Report.Leave(name, "the providers in it cannot be read: "+err.Error())
-			continue
-		}
-		for _, provider := range slices.Sorted(maps.Keys(object(object(v)["providers"]))) {
-			all := section(section(tree, "models"), "providers")
-			if set := object(object(object(v)["providers"])[provider]); set != nil && all[provider] == nil && used[strings.ToLower(provider)] {
-				all[provider] = set
-				s.folder.Report.Carry(name+": "+provider, "")
 			}
 		}
 	}

@@ -25,9 +25,9 @@ func TestOldLayouts(t *testing.T) {
 		`{routing: {bindings: [{agentId: "a", match: {provider: "telegram", accountID: "b"}}]}}`:                                                               `{bindings: [{agentId: "a", match: {channel: "telegram", accountId: "b"}}]}`,
 		`{bindings: [{agentId: "a", match: {channel: "telegram", provider: "x"}}]}`:                                                                            `{bindings: [{agentId: "a", match: {channel: "telegram", provider: "x"}}]}`,
 		`{session: {sendPolicy: {rules: [{action: "deny", match: {provider: "discord"}}, {action: "deny", match: {surface: "discord", chatType: "group"}}]}}}`: `{session: {sendPolicy: {rules: [{action: "deny", match: {channel: "discord"}}, {action: "deny", match: {channel: "discord", chatType: "group"}}]}}}`,
-		`{agent: {model: "openai/gpt-5.2", tools: {allow: ["sessions.list"], deny: ["danger"]}, elevated: {enabled: true}, bash: {timeoutSec: 12}, sandbox: {mode: "all", tools: {allow: ["browser.open"]}}, subagents: {tools: {deny: ["sandbox"]}}}}`: `{agents: {defaults: {model: "openai/gpt-5.2", tools: {}, sandbox: {mode: "all"}, subagents: {}}},
+		`{agent: {model: "openai/gpt-5.2", tools: {allow: ["sessions.list"], deny: ["danger"]}, elevated: {enabled: true}, bash: {timeoutSec: 12}, sandbox: {mode: "all", tools: {allow: ["browser.open"]}}, subagents: {tools: {deny: ["sandbox"]}}}}`: `{agents: {defaults: {model: "openai/gpt-5.2", sandbox: {mode: "all"}}},
 			tools: {allow: ["sessions.list"], deny: ["danger"], elevated: {enabled: true}, exec: {timeoutSeconds: 12}, sandbox: {tools: {allow: ["browser.open"]}}, subagents: {tools: {deny: ["sandbox"]}}}}`,
-		`{agent: {tools: {deny: ["x"]}}, tools: {deny: ["y"]}}`: `{agents: {defaults: {tools: {}}}, tools: {deny: ["y", "x"]}}`,
+		`{agent: {tools: {deny: ["x"]}}, tools: {deny: ["y"]}}`: `{tools: {deny: ["y", "x"]}}`,
 		`{agent: {model: "claude-opus-4-5", modelFallbacks: ["openai/a", "Fast"], modelAliases: {Fast: "openrouter/b"}, allowedModels: ["zai/c"], workspace: "~/clawd"}}`: `{agents: {defaults: {workspace: "~/clawd",
 			model: {primary: "anthropic/claude-opus-4-5", fallbacks: ["openai/a", "Fast"]}, models: {"openrouter/b": {alias: "Fast"}, "zai/c": {}}}}}`,
 		`{aliases: {quick: "openai/x"}}`: `{agents: {defaults: {models: {"openai/x": {alias: "quick"}}}}}`,
@@ -52,11 +52,11 @@ func TestOldLayouts(t *testing.T) {
 		`{channels: {telegram: {botToken: "${T}", streaming: {mode: "off"}, streamMode: "block"}}}`:                                                                    `{channels: {telegram: {botToken: "${T}", streaming: {mode: "off"}}}}`,
 		`{session: {idleMinutes: 60, resetByType: {dm: {mode: "idle"}}, threadBindings: {ttlHours: 2}}}`:                                                               `{session: {reset: {mode: "idle", idleMinutes: 60}, resetByType: {direct: {mode: "idle"}}, threadBindings: {idleHours: 2}}}`,
 		`{session: {idleMinutes: 60, reset: {mode: "daily"}}}`:                                                                                                         `{session: {reset: {mode: "daily", idleMinutes: 60}}}`,
-		`{heartbeat: {every: "1h"}}`:                  `{agents: {defaults: {heartbeat: {every: "1h"}}}}`,
+		`{heartbeat: {every: "1h"}}`:                  `{agents: {defaults: {}}}`, // heartbeats became jobs
 		`{models: {providers: {a: {api: "openai"}}}}`: `{models: {providers: {a: {api: "openai-completions"}}}}`,
 		`{mcp: {servers: {a: {command: "x", type: "stdio", disabled: true, connect_timeout: 5, working_directory: "/w"}, b: {url: "u", type: "http"}, c: {url: "u", type: "sse", transport: "streamable-http"}}}}`: `{mcp: {servers: {a: {command: "x", enabled: false, connectionTimeoutMs: 5, workingDirectory: "/w"},
 			b: {url: "u", transport: "streamable-http"}, c: {url: "u", transport: "streamable-http"}}}}`,
-		`{inbound: {workspace: "~/clawd", groupChat: {mentionPatterns: ["@clawd"]}, reply: {session: {idleMinutes: 5}}}}`: `{agents: {defaults: {workspace: "~/clawd"}}, messages: {groupChat: {mentionPatterns: ["@clawd"]}}, session: {reset: {mode: "idle", idleMinutes: 5}}, inbound: {reply: {}}}`,
+		`{inbound: {workspace: "~/clawd", groupChat: {mentionPatterns: ["@clawd"]}, reply: {session: {idleMinutes: 5}}}}`: `{agents: {defaults: {workspace: "~/clawd"}}, messages: {groupChat: {mentionPatterns: ["@clawd"]}}, session: {reset: {mode: "idle", idleMinutes: 5}}}`,
 	} {
 		s, r := load(t, map[string]string{"openclaw.json": old}, nil, nil)
 		t.Run(old, func(t *testing.T) { sameTree(t, s.Tree, now) })

@@ -19,8 +19,11 @@ var (
 	// secretKey matches keys whose text is a secret anywhere in the configuration.
 	secretKey = regexp.MustCompile(`(?i)(token|secret|password|passphrase|api_?key|private_?key|credentials?)$`)
 
-	// secretName matches names of headers and variables whose value is a secret.
+	// secretName matches names of headers, and of variables for a program, whose value is a secret.
 	secretName = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred|passw|passphrase`)
+
+	// secretVariable matches names of variables whose value is a secret, wherever it is used.
+	secretVariable = regexp.MustCompile(`(?i)(^|_)(api_?keys?|keys?|tokens?|secrets?|passw(or)?d|pass|passphrase|credentials?|creds?|cookie|pat|auth)(_|$)|(apikey|token|secret|password)$`)
 
 	// secretFlag matches an argument of a command before or in which a secret stands.
 	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(key|token|secret|password)[a-z0-9_-]*(=|$)`)
@@ -278,7 +281,7 @@ func (s *Source) nameFor(place []string) string {
 		}
 		return envName(slices.DeleteFunc(parts[1:], func(p string) bool { return p == "accounts" })...)
 	case n > 3 && parts[0] == "models" && parts[1] == "providers" && key == "apiKey":
-		return KeyVariable(parts[2])
+		return keyVariable(parts[2])
 	case n > 3 && parts[0] == "models" && parts[1] == "providers":
 		return envName(parts[2], parts[n-1])
 	case n > 4 && parts[0] == "mcp" && parts[n-2] == "env":
@@ -319,7 +322,7 @@ func (s *Source) credentials(tree map[string]any) {
 		key, isText := set["apiKey"].(string)
 		key = strings.TrimSpace(key)
 		base := s.substitute(text(set["baseUrl"]), false)
-		if v := s.variableAt(key, []string{"models", "providers"}); isText && (IsLocal(base) || base == "" && strings.EqualFold(name, "ollama")) &&
+		if v := s.variableAt(key, []string{"models", "providers"}); isText && (isLocal(base) || base == "" && strings.EqualFold(name, "ollama")) &&
 			(markers.MatchString(key) || dummies.MatchString(key) || v != "" && (s.Getenv(v) == "" || markers.MatchString(s.Getenv(v)) || dummies.MatchString(s.Getenv(v)))) {
 			delete(set, "apiKey")
 		}
@@ -353,8 +356,8 @@ func (s *Source) tokenFile(kind string, section map[string]any, place []string) 
 	section[key] = "${" + variable + "}"
 }
 
-// IsLocal reports whether an address is on this machine or in a private network: servers there usually need no key.
-func IsLocal(address string) bool {
+// isLocal reports whether an address is on this machine or in a private network: servers there usually need no key.
+func isLocal(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
 		return false

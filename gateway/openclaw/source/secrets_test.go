@@ -52,6 +52,7 @@ func TestSecrets(t *testing.T) {
 		`{channels: {telegram: {enabled: false}}}`:                                                                     {none, none},
 		`{channels: {telegram: {accounts: {b: {}}}}}`:                                                                  {none, none},
 		`{mcp: {servers: {gh: {command: "x", env: {GITHUB_TOKEN: "made-up-secret", HOME: "/h"}}}}}`:                    {"GITHUB_TOKEN", known},
+		`{mcp: {servers: {gh: {command: "x", env: {MY_KEY_ID: "made-up-secret", LANG: "C"}}}}}`:                        {"MY_KEY_ID", known},
 		`{mcp: {servers: {gh: {command: "x", env: {GITHUB_TOKEN: "${GITHUB_TOKEN}"}}}}}`:                               {"GITHUB_TOKEN", asked},
 		`{mcp: {servers: {far: {url: "https://x.example", headers: {Authorization: "Bearer made-up-secret"}}}}}`:       {"FAR_AUTHORIZATION", "Bearer " + known},
 		`{mcp: {servers: {gh: {command: "x", args: ["--api-key", "made-up-secret", "-v"]}}}}`:                          {"GH_ARGS", known},
@@ -65,7 +66,6 @@ func TestSecrets(t *testing.T) {
 			with[n] = c
 		}
 		s, r := load(t, with, map[string]string{"KNOWN": "made-up-secret", "PART": "p"}, nil)
-		delete(s.Tree, "secrets")
 		refs := map[string]bool{}
 		for _, m := range reference.FindAllString(textOf(s.Tree), -1) {
 			refs[m[2:len(m)-1]] = true
@@ -96,6 +96,16 @@ func TestNamesOfSecretsAreFree(t *testing.T) {
 	s, _ := load(t, map[string]string{"openclaw.json": `{channels: {discord: {token: "config", accounts: {b: {token: "other"}}}, telegram: {botToken: "same"}}}`, ".env": "DISCORD_B_TOKEN=file\nTELEGRAM_TOKEN=same"},
 		map[string]string{"DISCORD_TOKEN": "environment"}, nil)
 	sameTree(t, s.Tree, `{channels: {discord: {token: "${DISCORD_TOKEN_2}", accounts: {b: {token: "${DISCORD_B_TOKEN_2}"}}}, telegram: {botToken: "${TELEGRAM_TOKEN}"}}}`)
+}
+
+// A value that the file of variables cannot hold refuses nothing: a person is asked for it.
+func TestSecretOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	s, r := load(t, map[string]string{"openclaw.json": `{channels: {discord: {token: "made-up-secret\nsecond line"}, telegram: {botToken: "'\""}}}`}, nil, nil)
+	if got := s.Secrets([]byte("${DISCORD_TOKEN} ${TELEGRAM_TOKEN}")); len(got) > 0 || !hasLine(r.NeedsYou, "variable DISCORD_TOKEN", "several lines") || !hasLine(r.NeedsYou, "variable TELEGRAM_TOKEN", "quotes") {
+		t.Errorf("%v, %+v", got, r)
+	}
+	noSecret(t, s, r)
 }
 
 // Local servers need no key, whatever OpenClaw's setup or a guide wrote there.
@@ -152,7 +162,7 @@ func FuzzVariables(f *testing.F) {
 		f.Add(s, "x")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		s := &Source{folder: Folder{Getenv: func(name string) string {
+		s := &Source{used: map[string]bool{}, folder: Folder{Getenv: func(name string) string {
 			if name == "A" {
 				return value
 			}

@@ -50,8 +50,10 @@ type Source struct {
 	block     map[string]string          // the env block
 	profiles  map[string]string          // keys of model providers, by their variable
 	wanted    map[string]string          // variables without a value: where OpenClaw took it from
+	used      map[string]bool            // variables whose value is in the tree
 	providers map[string]any             // secrets.providers
 	includes  int                        // files that were included so far
+	included  int                        // bytes of them
 	broken    bool                       // an include failed
 }
 
@@ -64,13 +66,14 @@ type Variable struct {
 
 // Load reads a state folder. A configuration that cannot be read becomes a line of the report, and the tree is nil.
 func Load(f Folder) *Source {
-	s := &Source{folder: f, moved: map[string]channels.Secret{}, file: map[string]string{}, block: map[string]string{}, profiles: map[string]string{}, wanted: map[string]string{}}
+	s := &Source{folder: f, moved: map[string]channels.Secret{}, file: map[string]string{}, block: map[string]string{}, profiles: map[string]string{}, wanted: map[string]string{}, used: map[string]bool{}}
 	if tree := s.read(); tree != nil {
 		s.modernize(tree)
 		s.agentModels(tree)
 		s.variables(tree)
 		s.credentials(tree)
 		s.Tree = object(s.fill(tree, nil))
+		delete(s.Tree, "secrets") // every reference to it is a variable now
 		if s.broken {
 			switchOff(s.Tree)
 		}

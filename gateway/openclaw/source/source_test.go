@@ -84,12 +84,12 @@ func hasLine(list []report.Item, what, why string) bool {
 // source: openclaw/openclaw src/config/env-substitution.test.ts, docs.openclaw.ai/help/environment
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"FOO": "bar", "A": "x", "B": "y", "REF": "${BAR}", "ESC": "$${BAR}", "_U": "u", "N_1": "n", "END": "a$", "OWNER_ID": "1001", "API_KEY": "made-up-secret"}
+	env := map[string]string{"FOO": "bar", "A": "x", "B": "y", "REF": "${BAR}", "ESC": "$${BAR}", "_U": "u", "N_1": "n", "END": "a$", "OWNER_ID": "1001", "MONKEY_ID": "7", "API_KEY": "made-up-secret"}
 	for in, want := range map[string]string{
 		"${FOO}": "bar", "${A}/${B}": "x/y", "prefix-${FOO}-suffix": "prefix-bar-suffix", "${FOO}:${FOO}": "bar:bar",
 		"$${FOO}": "$${FOO}", "${A}/$${LITERAL}": "x/$${LITERAL}", "$${FOO} ${FOO}": "$${FOO} bar", "$VAR": "$VAR", "${lower}": "$${lower}", "${Mixed}": "$${Mixed}",
 		"${123}": "$${123}", "${_U}${N_1}": "un", "${MISSING}/x": "${MISSING}/x", "${REF}": "$${BAR}", "${ESC}": "$$${BAR}", "${END}${A}": "${END}x", "$$${A}": "$$${A}",
-		"${OWNER_ID}": "1001", "https://x/?k=${API_KEY}": "https://x/?k=${API_KEY}", "plain": "plain", "": "",
+		"${OWNER_ID}": "1001", "${MONKEY_ID}": "7", "https://x/?k=${API_KEY}": "https://x/?k=${API_KEY}", "plain": "plain", "": "",
 	} {
 		s, _ := load(t, map[string]string{"openclaw.json": `{"x": {"y": [` + quote(in) + `]}}`}, env, nil)
 		list, _ := object(s.Tree["x"])["y"].([]any)

@@ -71,19 +71,25 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 		}
 	}
 	for name, v := range s.block {
-		out[name] = channels.NewSecret(cmp.Or(s.file[name], v))
+		if value := channels.NewSecret(cmp.Or(s.file[name], v)); isWritable(name, value) {
+			out[name] = value
+		}
 	}
 	for _, name := range references {
 		switch v := s.Variable(name); {
 		case v.Value.Reveal() == "":
 			s.folder.Report.Need("variable "+name, v.Origin)
 		case v.Ours:
-			out[name] = v.Value
+			if isWritable(name, v.Value) {
+				out[name] = v.Value
+			} else {
+				s.folder.Report.Need("variable "+name, "set it in the environment: its value has several lines or both kinds of quotes, which the file "+configfile.EnvName+" cannot hold")
+			}
 		}
 	}
 	var unused []string
 	for name := range s.file {
-		if _, ok := out[name]; !ok && !slices.Contains(references, name) {
+		if _, ok := out[name]; !ok && !slices.Contains(references, name) && !s.used[name] {
 			unused = append(unused, name)
 		}
 	}
@@ -91,6 +97,12 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 		s.folder.Report.Leave(fmt.Sprintf("%s: %s", configfile.EnvName, strings.Join(unused, ", ")), "no setting uses them: copy the lines that you still need")
 	}
 	return out
+}
+
+// isWritable reports whether the file of variables can hold a value.
+func isWritable(name string, value channels.Secret) bool {
+	_, ok := configfile.EnvLine(name, value)
+	return ok
 }
 
 // variables reads .env, the env block and the stored keys. The block leaves the tree.
@@ -113,10 +125,9 @@ func (s *Source) variables(tree map[string]any) {
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			value, ok := vars[name].(string)
 			_, twice := s.block[name]
-			_, writable := configfile.EnvLine(name, channels.NewSecret(value))
 			switch what := join(at, name); {
 			case at == "env" && name == "vars", twice, value == "${"+name+"}":
-			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !writable || strings.Contains(value, "${"):
+			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !isWritable(name, channels.NewSecret(value)) || strings.Contains(value, "${"):
 				s.folder.Report.Leave(what, "put the variables into the file "+configfile.EnvName+" beside the configuration")
 			default:
 				s.block[name] = value
@@ -128,8 +139,8 @@ func (s *Source) variables(tree map[string]any) {
 	s.storedKeys(tree)
 }
 
-// KeyVariable returns the name of the variable that holds the key of a model provider.
-func KeyVariable(provider string) string {
+// keyVariable returns the name of the variable that holds the key of a model provider.
+func keyVariable(provider string) string {
 	if provider = strings.ToLower(provider); provider == "google" {
 		return "GEMINI_API_KEY"
 	}
@@ -245,7 +256,7 @@ func (s *Source) takeKeys(what string, stored []byte, tree map[string]any) {
 		if p.Provider == "" {
 			p.Provider, _, _ = strings.Cut(name, ":")
 		}
-		variable := KeyVariable(p.Provider)
+		variable := keyVariable(p.Provider)
 		if kind := p.Type + p.Mode; kind != "api_key" && kind != "" {
 			s.folder.Report.Leave(what+": "+name, "it is an account of a subscription: set an API key in "+variable)
 			continue
@@ -285,13 +296,14 @@ func (s *Source) substitute(text string, secret bool) string {
 			continue
 		}
 		value := ""
-		if name := ref[2 : len(ref)-1]; !secret && !secretName.MatchString(name) {
+		if name := ref[2 : len(ref)-1]; !secret && !secretVariable.MatchString(name) {
 			value = s.Getenv(name)
 		}
 		if value == "" || strings.HasSuffix(value, "$") { // a $ would turn a reference behind it into a text
 			b.WriteString(ref)
 			continue
 		}
+		s.used[ref[2:len(ref)-1]] = true
 		b.WriteString(literal(value))
 	}
 }

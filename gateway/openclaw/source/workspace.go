@@ -24,6 +24,7 @@ type Workspace struct {
 const (
 	maxNote  = 2000     // parley's own bound for a note, in characters
 	maxNotes = 1000     // of one agent
+	maxProse = 1 << 20  // of each file, in bytes
 	maxTold  = 16 << 10 // of IDENTITY.md and USER.md together, in bytes
 )
 
@@ -63,7 +64,36 @@ func (s *Source) workspaces() {
 	for _, w := range s.Workspaces {
 		s.instruct(w)
 	}
+	s.heartbeats()
 }
+
+// heartbeats takes the settings of heartbeats out of the tree. A folder with a HEARTBEAT.md has a job by now.
+func (s *Source) heartbeats() {
+	agents := object(s.Tree["agents"])
+	all := map[string]any{"agents.defaults": agents["defaults"]}
+	list, _ := agents["list"].([]any)
+	for _, a := range list {
+		all["agents.list."+text(object(a)["id"])] = a
+	}
+	for id, a := range object(agents["entries"]) {
+		all["agents.entries."+id] = a
+	}
+	made := slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Name == heartbeatName })
+	for _, place := range slices.Sorted(maps.Keys(all)) {
+		entry := object(all[place])
+		if _, ok := entry["heartbeat"]; !ok {
+			continue
+		}
+		delete(entry, "heartbeat")
+		if what := place + ".heartbeat"; made {
+			s.folder.Report.Carry(what+" → a scheduled job", "")
+		} else {
+			s.folder.Report.Leave(what, "no HEARTBEAT.md with a task is in the state folder: make a job with parley cron add --every 30m")
+		}
+	}
+}
+
+const heartbeatName = "heartbeat"
 
 // agentFolder is the folder of an agent that OpenClaw takes without a setting.
 func agentFolder(id, first string) string {
@@ -128,8 +158,11 @@ func (s *Source) workspace(agent, dir string) bool {
 // prose reads a file of text. A file that cannot be read becomes a line of the report.
 func (s *Source) prose(name string) string {
 	b, err := s.open(name)
+	if err == nil && len(b) > maxProse {
+		err = fmt.Errorf("it is larger than %d MB", maxProse>>20)
+	}
 	if err != nil {
-		s.folder.Report.Leave(name, "it cannot be read: "+err.Error())
+		s.folder.Report.Leave(name, "the text was not read: "+err.Error())
 		return ""
 	}
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(strings.TrimPrefix(string(b), "\uFEFF"), "\uFFFD"), "\x00", ""))
@@ -235,8 +268,11 @@ func (s *Source) heartbeat(agent, name string) {
 	if !asked || every <= 0 {
 		return
 	}
-	j := Job{What: "job heartbeat of " + agent, Name: "heartbeat", Agent: agent, Every: max(every, minEvery), Model: text(beat["model"]),
+	j := Job{What: "job heartbeat of " + agent, Name: heartbeatName, Agent: agent, Every: max(every, minEvery), Model: text(beat["model"]),
 		Message: "Read HEARTBEAT.md in your workspace with the tool files, and do what it says. Do not repeat old tasks. Answer NO_REPLY if nothing needs attention."}
+	if beat["activeHours"] != nil {
+		j.Notes = append(j.Notes, "it also runs outside activeHours: for hours use --cron instead of --every, such as --cron '*/30 6-22 * * *'")
+	}
 	switch to := text(beat["target"]); to {
 	case "none":
 	case "", "last":

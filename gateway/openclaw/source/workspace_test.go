@@ -23,7 +23,7 @@ func TestWorkspaces(t *testing.T) {
 	s, r := load(t, map[string]string{
 		"openclaw.json":       `{agents: {defaults: {workspace: "~/.openclaw/workspace"}, list: [{id: "main"}, {id: "b", workspace: "~/.openclaw/mine"}, {id: "c"}, {id: "d", workspace: "/srv/elsewhere"}, {id: "e", workspace: "~/.openclaw/../x"}]}}`,
 		"workspace/AGENTS.md": "x", "workspace/TOOLS.md": "x", "workspace/MEMORY.md": "One fact.\n\nAnother fact.\n\n## Garden\nBeans grow.\n\n## Empty\n", "workspace/memory/2026-01-02.md": "- planted beans",
-		"workspace/memory/2026-01-03.md": "- planted beans", "workspace/HEARTBEAT.md": "# HEARTBEAT.md\n<!-- nothing -->\n", "mine/USER.md": "\uFEFFOlga\x00 \xff", "mine/IDENTITY.md": "", "workspace-c/MEMORY.md": long.String(),
+		"workspace/memory/2026-01-03.md": "- planted beans", "workspace/HEARTBEAT.md": "# HEARTBEAT.md\n<!-- nothing -->\n", "mine/USER.md": "\uFEFFOlga\x00 \xff", "mine/IDENTITY.md": "", "mine/MEMORY.md": strings.Repeat("x", maxProse+1), "workspace-c/MEMORY.md": long.String(),
 	}, nil, nil)
 	var got []Workspace
 	for _, w := range s.Workspaces {
@@ -41,13 +41,16 @@ func TestWorkspaces(t *testing.T) {
 		got = append(got, w)
 	}
 	want := []Workspace{
-		{Agent: "b", Path: "mine", Files: []string{"IDENTITY.md", "USER.md"}, Instructions: "Olga \uFFFD"},
+		{Agent: "b", Path: "mine", Files: []string{"IDENTITY.md", "USER.md", "MEMORY.md"}, Instructions: "Olga \uFFFD"},
 		{Agent: "c", Path: "workspace-c", Files: []string{"MEMORY.md"}},
 		{Agent: "main", Path: "workspace", Files: []string{"AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "memory/2026-01-03.md", "memory/2026-01-02.md"},
 			Notes: []string{"MEMORY: One fact.\nAnother fact.", "MEMORY: Garden: Beans grow.", "2026-01-03: - planted beans", "2026-01-02: - planted beans"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	if !hasLine(r.Left, "mine/MEMORY.md", "larger than 1 MB") {
+		t.Errorf("%+v", r.Left)
 	}
 	if !hasLine(r.Different, "workspace/MEMORY.md", "2 notes of the agent main") || !hasLine(r.Also, "workspace/TOOLS.md", "AGENTS.md") || !hasLine(r.Also, "workspace /srv/elsewhere", "workspace-d in the state folder") || len(s.Jobs) > 0 {
 		t.Errorf("%+v, %+v", r, s.Jobs)
@@ -61,7 +64,10 @@ func TestHeartbeat(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[string]time.Duration{`{}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {every: "2h"}}}}`: 2 * time.Hour, `{agents: {defaults: {heartbeat: {every: "45"}}}}`: 45 * time.Minute,
 		`{agents: {defaults: {heartbeat: {every: "0m"}}}}`: 0, `{agents: {defaults: {heartbeat: {every: "2h"}}, list: [{id: "main", heartbeat: {every: "1d", target: "none"}}]}}`: 24 * time.Hour, `{heartbeat: {every: "5s"}}`: time.Minute} {
-		s, _ := load(t, map[string]string{"openclaw.json": config, "workspace/HEARTBEAT.md": "Look at the mail."}, nil, nil)
+		s, r := load(t, map[string]string{"openclaw.json": config, "workspace/HEARTBEAT.md": "Look at the mail."}, nil, nil)
+		if strings.Contains(textOf(s.Tree), "heartbeat") || want == 0 != hasLine(r.Left, "heartbeat", "HEARTBEAT.md") {
+			t.Errorf("%s: %v, %+v", config, s.Tree, r.Left)
+		}
 		switch {
 		case want == 0 && len(s.Jobs) == 0:
 		case len(s.Jobs) != 1 || s.Jobs[0].Every != want || s.Jobs[0].To.Last == strings.Contains(config, "none"):

@@ -1,0 +1,73 @@
+package source
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Models returns a function that gives the full name of a model, provider/model, "" if no provider is known.
+func Models(tree map[string]any) func(ref string) string {
+	short := map[string]string{}
+	for full, m := range object(object(object(tree["agents"])["defaults"])["models"]) {
+		if a := text(object(m)["alias"]); a != "" {
+			short[strings.ToLower(a)] = full
+		}
+	}
+	return func(ref string) string {
+		if full, ok := short[strings.ToLower(ref)]; ok {
+			ref = full
+		}
+		if !strings.Contains(ref, "/") {
+			return ""
+		}
+		return ref
+	}
+}
+
+// agentModels takes providers from the file models.json of the default agent. OpenClaw merges it with the configuration, which wins; people wrote
+// providers into it by hand. Only providers whose models an agent uses are taken: OpenClaw writes all that it finds into that file.
+//
+// source: the configuration page of January 2026 (dbb51006, docs/configuration.md, "models")
+func (s *Source) agentModels(tree map[string]any) {
+	if text(object(tree["models"])["mode"]) == "replace" {
+		return
+	}
+	used := map[string]bool{}
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case string:
+			provider, _, _ := strings.Cut(v, "/")
+			used[strings.ToLower(provider)] = true
+		case []any:
+			for _, x := range v {
+				look(x)
+			}
+		case map[string]any:
+			for k, x := range v {
+				look(k)
+				look(x)
+			}
+		}
+	}
+	look(tree["agents"])
+	for _, name := range []string{"agents/" + DefaultAgent(tree) + "/agent/models.json", "agent/models.json"} {
+		b, err := s.open(name)
+		if err != nil {
+			continue
+		}
+		v, err := ParseJSON5(b)
+		if err != nil {
+			s.folder.Report.Leave(name, "the providers in it cannot be read: "+err.Error())
+			continue
+		}
+		for _, provider := range slices.Sorted(maps.Keys(object(object(v)["providers"]))) {
+			all := section(section(tree, "models"), "providers")
+			if set := object(object(object(v)["providers"])[provider]); set != nil && all[provider] == nil && used[strings.ToLower(provider)] {
+				all[provider] = set
+				s.folder.Report.Carry(name+": "+provider, "")
+			}
+		}
+	}
+}
