@@ -58,7 +58,8 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 	if r.Paired, err = history.PairedPeople(ctx, root, r.databases, &r.Report); err != nil {
 		return nil, err
 	}
-	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: historyIDs{x.ids}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: parseJSON5, Progress: progress})
+	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: historyIDs{x.ids}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: parseJSON5, Progress: progress,
+		IsOwner: mainOwner(r.Config, table)})
 	if err != nil {
 		return nil, err
 	}

@@ -127,6 +127,9 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 		}
 	}
 	h.summary()
+	if len(h.Sessions) == 0 {
+		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them there and import again")
+	}
 	return h, h.shared(ctx)
 }
 
