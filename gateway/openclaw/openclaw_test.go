@@ -356,6 +356,21 @@ func TestSmallFolder(t *testing.T) {
 	}
 }
 
+// TestMainOwner: without a scope of its own the main conversation is the owners', so a chat of another person is not where it answers.
+func TestMainOwner(t *testing.T) {
+	t.Parallel()
+	olga, bob := channels.Address{Channel: "telegram", Chat: "1001", Type: channels.Direct}, channels.Address{Channel: "telegram", Chat: "2002", Type: channels.Direct}
+	is := mainOwner([]byte("commands:\n  ownerAllowFrom: [telegram:1001]\n"), table())
+	if is == nil || !is(olga) || is(bob) {
+		t.Error("the owner is not known")
+	}
+	for _, text := range [][]byte{nil, []byte("session:\n  dmScope: main\n"), []byte("session:\n  dmScope: per-peer\n")} {
+		if mainOwner(text, table()) != nil {
+			t.Errorf("%s: the main conversation is nobody's in particular", text)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	if _, err := Read(t.Context(), t.TempDir(), table(), none, nil); err == nil || !strings.Contains(err.Error(), "no state folder") {

@@ -137,20 +137,6 @@ func (f *Folder) Rows(ctx context.Context, name, table string, columns ...string
 	return out, err
 }
 
-// Tables is a Folder whose calls end with one context, for callers that only read rows.
-type Tables struct {
-	ctx    context.Context
-	folder *Folder
-}
-
-// Tables returns the Folder for the time of ctx.
-func (f *Folder) Tables(ctx context.Context) Tables { return Tables{ctx, f} }
-
-// Rows is Folder.Rows.
-func (t Tables) Rows(name, table string, columns ...string) ([][]string, error) {
-	return t.folder.Rows(t.ctx, name, table, columns...)
-}
-
 // Database is an open copy.
 type Database struct {
 	db      *sql.DB

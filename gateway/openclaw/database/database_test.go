@@ -51,7 +51,7 @@ func TestRowsOfTheLog(t *testing.T) {
 	defer func() { _ = os.Chmod(filepath.Join(dir, "state"), 0o700) }()
 	before := files(t, dir)
 	f := New(root)
-	got, err := f.Tables(t.Context()).Rows(Shared, "pairs", "c", "a")
+	got, err := f.Rows(t.Context(), Shared, "pairs", "c", "a")
 	if err != nil || !slices.EqualFunc(got, [][]string{{"1", "x"}, {"2", "y"}}, slices.Equal) {
 		t.Errorf("%q, %v", got, err)
 	}

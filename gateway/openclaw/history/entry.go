@@ -93,6 +93,14 @@ func sessionID(id string, k sessions.Key) sessions.ID {
 	return sessions.ID(uuid.NewSHA1(space, []byte("session/"+string(k))).String())
 }
 
+// windowID is sessionID for a window: each window of a session has its own.
+func windowID(id string, k sessions.Key) sessions.ID {
+	if u, err := uuid.Parse(id); err == nil {
+		return sessions.ID(u.String())
+	}
+	return sessions.ID(uuid.NewSHA1(space, []byte("window/"+string(k)+"/"+id)).String())
+}
+
 // titleOf returns the first text with something in it, in one line of at most 64 bytes.
 func titleOf(texts ...string) string {
 	for _, t := range texts {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/report"
@@ -36,6 +37,10 @@ type Folder struct {
 	Global    bool                           // session.scope is global
 	Parse     func(text []byte) (any, error) // reads sessions.json
 	Progress  func(done, total int)          // sessions read so far; nil = nobody looks
+
+	// IsOwner reports whether a direct chat is an owner's. Where the main conversation belongs to the owners (session.dmScope owner-main), the
+	// chat of another person does not become the place that it answers to. nil = everybody shares the main conversation.
+	IsOwner func(channels.Address) bool
 }
 
 // History is the sessions of a state folder.
@@ -62,6 +67,7 @@ type reader struct {
 	mainKey   string
 	global    bool
 	parse     func([]byte) (any, error)
+	isOwner   func(channels.Address) bool
 }
 
 // Imported is one session.
@@ -96,7 +102,7 @@ type window struct {
 
 // Read reads the sessions of a folder. What cannot be read is a line of the report.
 func Read(ctx context.Context, f Folder) (*History, error) {
-	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse},
+	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner},
 		taken: map[sessions.Key]string{}, left: map[string][]string{}, counted: map[string]bool{}}
 	agents, err := fs.ReadDir(h.files, "agents")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,6 +127,9 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 		}
 	}
 	h.summary()
+	if len(h.Sessions) == 0 {
+		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them there and import again")
+	}
 	return h, h.shared(ctx)
 }
 
@@ -155,7 +164,12 @@ func (h *History) take(ctx context.Context, f *found) error {
 		return err
 	}
 	what, e := "session "+f.raw, f.entry
-	s := sessions.Session{Key: m.key, Agent: cmp.Or(m.key.Agent(), f.agent), ID: sessionID(e.SessionID, m.key), Title: titleOf(e.DisplayName, e.Subject), Label: titleOf(e.Label), SpawnedBy: m.parent, Settings: h.settings(what, e), Last: h.last(m.key, e)}
+	last := h.last(m.key, e)
+	if p, err := m.key.Parse(); err == nil && p.Form == sessions.FormMain && !last.IsZero() && h.isOwner != nil && !h.isOwner(last) {
+		last = channels.Address{}
+		h.report.Differ(what+": where it answers", "a person who is no owner wrote last; it answers to the owner who writes next")
+	}
+	s := sessions.Session{Key: m.key, Agent: cmp.Or(m.key.Agent(), f.agent), ID: sessionID(e.SessionID, m.key), Title: titleOf(e.DisplayName, e.Subject), Label: titleOf(e.Label), SpawnedBy: m.parent, Settings: h.settings(what, e), Last: last}
 	if ms, err := e.UpdatedAt.Int64(); err == nil && ms > 0 {
 		s.Updated = time.UnixMilli(ms).UTC()
 	} else if len(msgs) > 0 {
@@ -205,7 +219,7 @@ func (f *found) key(h *History, raw string) sessions.Key {
 // messages reads the windows of a session as one history. size is that of their events.
 func (h *History) messages(ctx context.Context, f *found) (msgs []sessions.Message, n counts, size int64, err error) {
 	for _, w := range f.windows {
-		t := transcript{id: sessionID(w.id, f.mapped.key), key: func(k string) sessions.Key { return f.key(h, k) }}
+		t := transcript{id: windowID(w.id, f.mapped.key), key: func(k string) sessions.Key { return f.key(h, k) }}
 		err := w.each(ctx, func(raw []byte, broken bool) {
 			size += int64(len(raw))
 			t.add(raw, broken)

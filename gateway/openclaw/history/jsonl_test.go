@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -134,6 +135,36 @@ func TestReadAgain(t *testing.T) {
 	later, err := h.Sessions[0].Messages(t.Context())
 	if err != nil || len(later) != 3 || !cmp.Equal(first, later[:2]) {
 		t.Errorf("%+v, %v", later, err)
+	}
+}
+
+// Where the main conversation is the owners', it does not begin with the address of another person. Progress is told session by session.
+func TestMainOfOwners(t *testing.T) {
+	t.Parallel()
+	for who, want := range map[string]string{"1001": "telegram/default/direct/1001", "2002": ""} {
+		s := newState(t)
+		s.write("agents/main/sessions/sessions.json", `{"agent:main:main":{"sessionId":"a","lastChannel":"telegram","lastTo":"telegram:`+who+`"},"agent:main:telegram:direct:2002":{"sessionId":"b","lastChannel":"telegram","lastTo":"2002"}}`)
+		s.write("agents/main/sessions/a.jsonl", jsonl("a", "user hello"))
+		done := []int{}
+		h, _ := s.read(func(f *Folder) {
+			f.IsOwner = func(a channels.Address) bool { return a.Chat == "1001" }
+			f.Progress = func(n, total int) { done = append(done, n, total) }
+		})
+		for _, x := range h.Sessions {
+			switch x.Session.Key {
+			case mainSession:
+				if got := x.Session.Last; got.IsZero() != (want == "") || !got.IsZero() && got.String() != want {
+					t.Errorf("%s: %v", who, got)
+				}
+			default:
+				if x.Session.Last.Chat != "2002" {
+					t.Errorf("a session of a person: %v", x.Session.Last)
+				}
+			}
+		}
+		if !cmp.Equal(done, []int{1, 2, 2, 2}) {
+			t.Errorf("progress %v", done)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (s state) write(name, text string) {
 }
 
 // read reads the folder.
-func (s state) read() (*History, *report.Report) {
+func (s state) read(set ...func(*Folder)) (*History, *report.Report) {
 	s.Helper()
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -50,7 +50,11 @@ func (s state) read() (*History, *report.Report) {
 			s.Error(err)
 		}
 	})
-	h, err := Read(s.Context(), Folder{Root: root, Databases: d, IDs: plainIDs{}, Report: r, Parse: func(b []byte) (v any, err error) { err = json.Unmarshal(b, &v); return v, err }})
+	f := Folder{Root: root, Databases: d, IDs: plainIDs{}, Report: r, Parse: func(b []byte) (v any, err error) { err = json.Unmarshal(b, &v); return v, err }}
+	for _, change := range set {
+		change(&f)
+	}
+	h, err := Read(s.Context(), f)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -71,7 +75,12 @@ func (s state) story(h *History, key sessions.Key) (lines []string) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	ids := map[string]bool{}
 	for _, m := range msgs {
+		if ids[m.ID] {
+			s.Errorf("%s: two messages have the id %s", key, m.ID)
+		}
+		ids[m.ID] = true
 		lines = append(lines, string(m.Role)+" "+m.Text())
 	}
 	return lines

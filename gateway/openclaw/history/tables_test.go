@@ -295,6 +295,16 @@ func TestReportOfDatabases(t *testing.T) {
 	}
 }
 
+// A folder without sessions says so.
+func TestNoSessions(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	s.agent(1)
+	_, r := s.read()
+	has(t, r.Left, "sessions", "none was found")
+	has(t, r.Also, agentFile, "JSONL")
+}
+
 // A database that cannot be opened is one line of the report, never 0 sessions in silence; the others are read.
 func TestUnreadableDatabase(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,7 @@ var (
 const (
 	historyMark = "[Chat messages since your last reply - for context]"
 	currentMark = "\n[Current message - respond to this]\n"
+	marker      = "⟦openclaw:ctx⟧" // ends the headings of newer versions
 	queueMark   = "[Queued messages while agent was busy]"
 )
 
@@ -107,10 +108,12 @@ func unwrap(text string, at time.Time) (string, wrapped) {
 			rest = more
 		}
 	}
-	if i := suffix.FindStringIndex(rest); i != nil && (found || strings.Contains(rest, "⟦openclaw:ctx⟧")) {
-		rest, found = rest[:i[0]], true
+	if marked := strings.Contains(rest, marker); marked || found && strings.Contains(rest, "Untrusted context (") {
+		if i := suffix.FindStringIndex(rest); i != nil {
+			rest, found = rest[:i[0]], true
+		}
 	}
-	for {
+	for strings.HasSuffix(strings.TrimRight(rest, " \t"), "]") {
 		if i := messageID.FindStringIndex(rest); i != nil && (found || i[0] > 0) {
 			w.message = between(rest[i[0]:], ":", "]")
 			rest, found = rest[:i[0]], true
