@@ -1,189 +1,234 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"parley/cmd/internal/tables"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"parley/channels"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
-	"parley/gateway/configfile"
-	"parley/gateway/filesystem"
 	"parley/gateway/openclaw"
+	"parley/gateway/openclaw/locate"
 	"parley/gateway/openclaw/report"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
 
 type importCmd struct {
-	OpenClaw importOpenClawCmd `cmd:"" name:"openclaw" help:"Take configuration, sessions and transcripts of an OpenClaw over."`
+	OpenClaw importOpenClawCmd `cmd:"" name:"openclaw" help:"Take over the configuration and the sessions of OpenClaw."`
 }
 
 type importOpenClawCmd struct {
-	Dir       string `arg:"" help:"Its state folder, such as ~/.openclaw."`
-	Write     bool   `help:"Do it. Without this nothing is written."`
-	ConfigOut string `default:"openclaw-import.yaml" placeholder:"FILE" help:"Where the configuration goes; it must not be there yet."`
+	Dir          string `arg:"" optional:"" help:"State folder of OpenClaw. Without it: $$OPENCLAW_STATE_DIR, ~/.openclaw and its profiles, ~/.clawdbot, ~/.moltbot."`
+	DryRun       bool   `xor:"write,use" help:"Print the report and write nothing (the default)."`
+	Write        bool   `xor:"write" help:"Write the sessions to the state folder, and the configuration to a new file."`
+	Use          bool   `xor:"use,part" help:"Write, and make the new file the configuration in force. The old file is kept as FILE.bak-TIME."`
+	SessionsOnly bool   `xor:"part,half" help:"Import no configuration."`
+	ConfigOnly   bool   `xor:"half,jobs" help:"Import no sessions."`
+	Jobs         bool   `xor:"jobs" help:"Import the scheduled jobs as well. Without it the report has a command for each."`
+	ConfigOut    string `xor:"part,out" placeholder:"FILE" help:"Where --write puts the configuration. Default: openclaw-import.yaml."`
+	Verbose      bool   `help:"Print every line of the report."`
 	asJSON
+}
+
+// importedConfig is where the configuration goes without --config-out.
+const importedConfig = "openclaw-import.yaml"
+
+// Help shows examples and the rule that the command follows.
+func (importOpenClawCmd) Help() string {
+	return `An import changes how parley answers, so it only reports until --write or --use. (parley restore names its one file, so it acts; its --dry-run reports.)
+
+Stop OpenClaw first: one bot token works in one program, and Telegram answers 409 to the second; files that are copied in use may be incomplete. A second run adds the sessions that are new. Nothing is ever sent.
+
+Examples:
+
+  parley import openclaw                        # report: what would change
+  parley import openclaw --use                  # do it: sessions, and the configuration in force
+  parley import openclaw --use --jobs           # the same, with the scheduled jobs
+  parley import openclaw --write                # sessions, and openclaw-import.yaml to look at
+  parley import openclaw ~/.openclaw-work --sessions-only --write
+  parley import openclaw --config-only --write --config-out work.yaml`
 }
 
 // imported is what the command answers.
 type imported struct {
 	report.Report
-	Written []string `json:"written"` // files, and the state folder
-	Skipped []string `json:"skipped"` // sessions that were there already
-	Needs   []string `json:"needs"`   // variables that the configuration wants and nothing sets yet
+	From    string   `json:"from"`              // OpenClaw's state folder
+	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, http://127.0.0.1:18789
+	DryRun  bool     `json:"dryRun"`
+	State   string   `json:"state"`            // folder that the sessions go to
+	Config  string   `json:"config,omitempty"` // file that the configuration goes to
+	InForce bool     `json:"inForce"`          // Config is what parley reads without --config
+	Notes   int      `json:"notes"`            // of the agents' memory that were added
+	Jobs    int      `json:"jobs"`             // scheduled jobs that were added
+	People  int      `json:"people"`           // paired people who were added
+	Written []string `json:"written"`          // files, and the state folder
+	Kept    []string `json:"kept"`             // copies of replaced files, and files that were left as they are
+	New     int      `json:"new"`              // sessions that were added
+	Grown   int      `json:"grown"`            // sessions that got the messages since the last import
+	Same    int      `json:"same"`             // sessions that had all messages already
+	Added   int      `json:"added"`            // messages that were added
+	Skipped []string `json:"skipped"`          // sessions that have other messages in parley: left as they were
+	Needs   []string `json:"needs"`            // variables that the configuration wants and nothing sets yet
 }
 
 // Run reads everything, and writes it when told to. Nothing is ever sent.
 func (c importOpenClawCmd) Run(e *env) error {
-	conf, err := load(e)
+	to, err := c.destination(e)
 	if err != nil {
 		return err
 	}
-	r, err := openclaw.Read(c.Dir, accounts.Table(tables.Adapters()), os.Getenv)
+	if c.Dir == "" {
+		if c.Dir, err = onlyFolder(os.Getenv); err != nil {
+			return err
+		}
+	}
+	bar := newProgressBar(e, c.JSON)
+	defer bar.end()
+	bar.begin("Reading " + c.Dir)
+	r, err := openclaw.Read(e.ctx, c.Dir, accounts.Table(tables.Adapters()), os.Getenv, bar.set)
+	bar.end()
 	if errors.Is(err, fs.ErrNotExist) {
 		return failed(exitMissing, "not_found", "%w", err)
 	}
 	if err != nil {
 		return err
 	}
-	out := imported{Report: r.Report, Written: []string{}, Skipped: []string{}, Needs: []string{}}
-	there := configfile.WithEnvFile(c.ConfigOut, os.Getenv)
-	for _, name := range r.Needs {
-		if there(name) == "" {
-			out.Needs = append(out.Needs, name)
-		}
+	defer func() { _ = r.Close() }() // copies in the temporary folder
+	out := imported{Report: r.Report, From: c.Dir, State: to.conf.State, DryRun: !c.Write && !c.Use, Written: []string{}, Kept: []string{}, Skipped: []string{}, Needs: []string{}}
+	out.Running = r.Running(e.ctx, os.Getenv)
+	if !c.SessionsOnly && r.Config != nil {
+		out.Config, out.Needs = to.file, to.needs(r)
 	}
-	if c.Write {
-		if err := c.write(e, conf, r, &out); err != nil {
+	if !out.DryRun {
+		if err := c.write(e, to, r, &out, bar); err != nil {
 			return err
 		}
 	}
+	out.Report = r.Report
+	if n := len(r.Paired); n > 0 && !c.Use && !c.SessionsOnly {
+		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing: --use carries them over, as do parley pairing approve and allowFrom", n))
+	}
+	if out.Config != "" {
+		out.links(to.made(r))
+	}
+	out.person()
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
 }
 
-func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result, out *imported) error {
-	files, err := c.files(r) // what cannot be written is said before anything is
-	if err != nil {
-		return err
+// person adds to the report what only a person can do: set variables, and stop OpenClaw.
+func (out *imported) person() {
+	where := "to the file .env beside the configuration"
+	if !out.DryRun {
+		where = "to " + envBeside(out.Config)
 	}
-	s, err := sqlstore.Open(e.ctx, sqlstore.Config{Dir: conf.State, DSN: conf.Store.DSN.Reveal()})
+	for _, name := range out.Needs {
+		if !slices.ContainsFunc(out.NeedsYou, func(i report.Item) bool { return i.What == name }) {
+			out.Need(name, "no value found: set it in the environment, or add a line NAME='value' "+where)
+		}
+	}
+	out.Sort()
+	if out.Running != "" {
+		out.NeedsYou = slices.Insert(out.NeedsYou, 0, report.Item{What: "OpenClaw", Why: "it is running (" + out.Running + "): stop it before you write: openclaw gateway stop"})
+	}
+}
+
+// links adds to the report the accounts whose phone must be linked again.
+func (out *imported) links(c *config.Config) {
+	if c == nil {
+		return
+	}
+	for _, a := range c.Channels {
+		if a.Kind != "whatsapp" {
+			continue
+		}
+		what, command := "channels.whatsapp", "parley login whatsapp"
+		if a.ID != channels.DefaultAccount {
+			what, command = what+".accounts."+string(a.ID), command+" --account "+string(a.ID)
+		}
+		out.Need(what, "link the phone again, with the host running: "+command+". OpenClaw keeps the keys of its device for Baileys, parley uses whatsmeow. On the phone, remove OpenClaw under Linked devices")
+	}
+}
+
+// onlyFolder finds the one state folder of OpenClaw on this machine.
+func onlyFolder(getenv func(string) string) (string, error) {
+	found, looked := locate.Folders(getenv)
+	switch len(found) {
+	case 0:
+		return "", failed(exitMissing, "not_found", "no state folder of OpenClaw found (looked at %s). Name it: parley import openclaw DIR", strings.Join(looked, ", "))
+	case 1:
+		return found[0].Path, nil
+	}
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "\n  parley import openclaw %s   # changed %s", quoted(f.Path), f.Changed.Format(time.DateTime))
+	}
+	return "", misuse("OpenClaw has %d state folders here. Name one:%s", len(found), b.String())
+}
+
+// write commits sessions and files. The state folder is held meanwhile, so no host runs.
+func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out *imported, bar *progressBar) (err error) {
+	if out.Running != "" {
+		return failed(exitRefused, "conflict", "OpenClaw is running (%s): stop it first: openclaw gateway stop. One bot token works in one program only, and files that are copied in use may be incomplete", out.Running)
+	}
+	var files []written
+	if out.Config != "" {
+		if files, err = to.files(r, out); err != nil { // what cannot be written is said before anything is
+			return err
+		}
+	}
+	if c.ConfigOnly && !c.Use {
+		return to.write(files, out)
+	}
+	s, err := sqlstore.Open(e.ctx, sqlstore.Config{Dir: to.conf.State, DSN: to.conf.Store.DSN.Reveal()})
+	if err != nil {
+		return needsStopped(err)
+	}
+	if !c.ConfigOnly {
+		err = c.history(e, to, r, s, out, bar)
+	}
+	if err == nil && c.Use { // before that another configuration decides who is let in
+		out.People, err = r.KeepPaired(e.ctx, s)
+	}
+	if err == nil {
+		err = to.write(files, out) // before the store is closed: no host may start between the two
+	}
+	return errors.Join(err, s.Close())
+}
+
+// history commits sessions, notes and jobs.
+func (c importOpenClawCmd) history(e *env, to destination, r *openclaw.Result, s *sqlstore.Store, out *imported, bar *progressBar) error {
+	bar.begin("Writing sessions")
+	stored, err := r.Store(e.ctx, s, bar.set)
+	bar.end()
+	out.New, out.Grown, out.Same, out.Added = stored.New, stored.Extended, stored.Same, stored.Messages
+	for _, k := range stored.Left {
+		out.Skipped = append(out.Skipped, string(k))
+	}
+	if err != nil && stored.New+stored.Extended > 0 {
+		return fmt.Errorf("%w (%d sessions before it are stored; run the command again)", err, stored.New+stored.Extended)
+	}
+	if err == nil {
+		out.Written = append(out.Written, to.conf.State)
+		out.Notes, err = r.StoreNotes(e.ctx, s)
+	}
+	if err == nil && c.Jobs {
+		out.Jobs, err = r.StoreJobs(e.ctx, s, to.agents(r, out.Config != ""), time.Now())
+		r.Report.Sort()
+	}
+	return err
+}
+
+// needsStopped says what to do about a state folder that a host uses.
+func needsStopped(err error) error {
 	if errors.Is(err, sessions.ErrInUse) {
 		return failed(exitRefused, "conflict", "an import needs a host that is stopped: %w", err)
 	}
-	if err != nil {
-		return err
-	}
-	err = importSessions(e.ctx, s, r.Sessions, out)
-	if err = errors.Join(err, s.Close()); err != nil {
-		return err
-	}
-	out.Written = append(out.Written, conf.State)
-	for _, f := range files {
-		if err := replaceFile(f.path, f.text); err != nil {
-			return err
-		}
-		out.Written = append(out.Written, f.path)
-	}
-	return nil
-}
-
-func importSessions(ctx context.Context, s *sqlstore.Store, list []openclaw.Imported, out *imported) error {
-	for _, x := range list {
-		err := s.Import(ctx, x.Session, x.Messages)
-		if errors.Is(err, sessions.ErrConflict) {
-			out.Skipped = append(out.Skipped, fmt.Sprintf("%s: %v", x.Session.Key, err))
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("session %s: %w (those before it are there; run it again)", x.Session.Key, err)
-		}
-	}
-	return nil
-}
-
-// written is a file to write.
-type written struct {
-	path string
-	text []byte
-}
-
-// files are the configuration, and the secrets beside it.
-func (c importOpenClawCmd) files(r *openclaw.Result) ([]written, error) {
-	if r.Config == nil {
-		return nil, nil
-	}
-	if _, err := os.Lstat(c.ConfigOut); err == nil {
-		return nil, misuse("%s is there already: name another file with --config-out", c.ConfigOut)
-	}
-	if info, err := os.Stat(filepath.Dir(c.ConfigOut)); err != nil || !info.IsDir() {
-		return nil, misuse("%s is no folder: name a file in one with --config-out", filepath.Dir(c.ConfigOut))
-	}
-	configuration := written{c.ConfigOut, r.Config}
-	if len(r.Secrets) == 0 {
-		return []written{configuration}, nil
-	}
-	path := filepath.Join(filepath.Dir(c.ConfigOut), configfile.EnvName)
-	have, err := configfile.ReadEnv(path)
-	if err != nil {
-		return nil, err
-	}
-	old, err := filesystem.Read(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if len(old) > 0 && !strings.HasSuffix(string(old), "\n") {
-		old = append(old, '\n')
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
-		if v, ok := have[name]; ok && v != r.Secrets[name].Reveal() {
-			return nil, failed(exitRefused, "conflict", "%s has another %s: take it out, or write the configuration into another folder with --config-out", path, name)
-		} else if !ok {
-			line, ok := configfile.EnvLine(name, r.Secrets[name])
-			if !ok {
-				return nil, failed(exitFailed, "failed", "the value of %s has both kinds of quotes or several lines in it: put ${%s} in its place in the configuration that is imported, and set that in the environment", name, name)
-			}
-			old = append(old, line...)
-		}
-	}
-	return []written{{path, old}, configuration}, nil
-}
-
-func importWords(p *page, c importOpenClawCmd, out imported) {
-	part := func(title string, items []report.Item) {
-		p.printf("%s (%d)\n", title, len(items))
-		for _, i := range items {
-			p.printf("  %s\n", i.What)
-			if i.Why != "" {
-				p.printf("      %s\n", i.Why)
-			}
-		}
-		p.printf("\n")
-	}
-	part("Needs you", out.NeedsYou)
-	part("Open to more people than before (should be empty)", out.OpenToMore)
-	part("Different now", out.Different)
-	part("Left out", out.Left)
-	part("Also in this folder", out.Also)
-	part("Carried over", out.Carried)
-	p.printf("%d sessions, %d messages.\n", out.Sessions, out.Messages)
-	if !c.Write {
-		p.printf("Nothing was written: --write does it.\n")
-		return
-	}
-	for _, s := range out.Skipped {
-		p.printf("left as it was: %s\n", s)
-	}
-	p.printf("Written: %s\n", strings.Join(out.Written, ", "))
-	if len(out.Needs) > 0 {
-		p.printf("Set these first, in the environment or as lines NAME='…' in %s: %s\n", filepath.Join(filepath.Dir(c.ConfigOut), configfile.EnvName), strings.Join(out.Needs, ", "))
-	}
-	p.note("Look through the configuration, then: parley --config %s doctor\n", quoted(c.ConfigOut))
+	return err
 }

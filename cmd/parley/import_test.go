@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ func TestImport(t *testing.T) {
 	w.sent(owner, 1)
 	w.quiet()
 	out, code := w.cli("import", "openclaw", from)
-	if code != 0 || !strings.Contains(out, "Nothing was written") || strings.Contains(out, "made-up-secret") {
+	if code != 0 || !strings.Contains(out, "nothing was written") || strings.Contains(out, "made-up-secret") {
 		t.Errorf("dry: exit %d, %s", code, out)
 	}
 	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitRefused || !strings.Contains(out, "stopped") {
@@ -42,10 +43,10 @@ func TestImport(t *testing.T) {
 	if want := []string{"ANTHROPIC_API_KEY", "DISCORD_BOT_TOKEN", "OPENROUTER_API_KEY"}; !slices.Equal(got.Needs, want) {
 		t.Errorf("it needs %q", got.Needs)
 	}
-	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); len(again.Skipped) != again.Sessions {
-		t.Errorf("once more: %d of %d were there", len(again.Skipped), again.Sessions)
+	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); again.Same+len(again.Skipped) != again.Sessions || len(again.Skipped) != 1 {
+		t.Errorf("once more: %d of %d were there, and %q", again.Same, again.Sessions, again.Skipped)
 	}
-	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitUsage || !strings.Contains(out, "--config-out") {
+	if out, code := w.cli("import", "openclaw", from, "--write", "--config-out", "config.yaml"); code != exitUsage || !strings.Contains(out, "--config-out") {
 		t.Errorf("over a file: exit %d, %s", code, out)
 	}
 	env, err := os.ReadFile(filepath.Join(w.dir, ".env"))
@@ -69,5 +70,39 @@ func TestImport(t *testing.T) {
 	}
 	if n := w.tg.SentCount(); n != 1 {
 		t.Errorf("%d messages were sent", n)
+	}
+}
+
+// While OpenClaw runs nothing is written: the report names the process, and how it is stopped.
+// source: openclaw/openclaw src/agents/session-write-lock.ts (the file, with pid and start time)
+func TestImportBesideOpenClaw(t *testing.T) {
+	t.Parallel()
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Skip("start times are read from /proc")
+	}
+	start := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[19]
+	w := newWorld(t)
+	w.config("", "")
+	from := filepath.Join(w.dir, "openclaw")
+	if err := os.CopyFS(from, os.DirFS(filepath.Join("..", "..", "gateway", "openclaw", "testdata", "state"))); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(from, "agents", "main", "sessions", "x.jsonl.lock")
+	if err := os.WriteFile(lock, []byte(fmt.Sprintf(`{"pid": %d, "starttime": %s}`, os.Getpid(), start)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process := fmt.Sprintf("process %d", os.Getpid())
+	got := fromCLI[imported](w, "import", "openclaw", from)
+	if got.Running != process || len(got.NeedsYou) == 0 || got.NeedsYou[0].What != "OpenClaw" || !got.DryRun {
+		t.Errorf("%q, %+v", got.Running, got.NeedsYou)
+	}
+	for _, flag := range []string{"--write", "--use"} {
+		if out, code := w.cli("import", "openclaw", from, flag); code != exitRefused || !strings.Contains(out, process) || !strings.Contains(out, "openclaw gateway stop") || !strings.Contains(out, "token") {
+			t.Errorf("%s: exit %d, %s", flag, code, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, importedConfig)); !os.IsNotExist(err) {
+		t.Errorf("a configuration was written: %v", err)
 	}
 }

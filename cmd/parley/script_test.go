@@ -5,7 +5,9 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -32,7 +34,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmds := hour()
-	maps.Copy(cmds, map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted})
+	maps.Copy(cmds, map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted, "sqlite": sqliteScript, "lease": sqliteLease})
 	testscript.Run(t, testscript.Params{
 		Dir:             filepath.Join("testdata", "script"),
 		ContinueOnError: true,
@@ -118,6 +120,27 @@ func meanwhile(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("what runs in the background does not end")
+}
+
+// sqliteScript makes a database of a file of statements: sqlite FILE SCRIPT.
+func sqliteScript(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o700))
+	sqliteExec(ts, args[0], ts.ReadFile(args[1]))
+}
+
+// sqliteLease lets this process hold a database of OpenClaw: lease FILE DATABASE.
+func sqliteLease(ts *testscript.TestScript, _ bool, args []string) {
+	stat, err := os.ReadFile("/proc/self/stat")
+	ts.Check(err)
+	start := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[19] // proc_pid_stat(5), field 22
+	sqliteExec(ts, args[0], fmt.Sprintf("INSERT INTO agent_database_leases VALUES ('l', 'main', '%s', %d, %s, 0)", ts.MkAbs(args[1]), os.Getpid(), start))
+}
+
+func sqliteExec(ts *testscript.TestScript, file, statements string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(file))
+	ts.Check(err)
+	_, err = db.Exec(statements)
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 func exitCode(err error) string {

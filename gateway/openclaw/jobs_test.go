@@ -86,7 +86,7 @@ func TestPersonaAndMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Read(dir, table(), none)
+	r, err := Read(t.Context(), dir, table(), none, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Item is one line of the report.
@@ -45,13 +46,76 @@ func (r *Report) See(what, why string) { r.Also = append(r.Also, Item{what, why}
 // Carry adds a line to the list of what was carried over as it is.
 func (r *Report) Carry(what, why string) { r.Carried = append(r.Carried, Item{what, why}) }
 
-// Sort orders each section by name, removes repeated lines, and makes absent sections empty lists.
+// Sort orders each section by name, puts each thing into one section only, and makes absent sections empty lists.
 func (r *Report) Sort() {
-	for _, list := range []*[]Item{&r.NeedsYou, &r.OpenToMore, &r.Different, &r.Left, &r.Also, &r.Carried} {
+	above := map[string]*Item{} // the line of each thing in the sections so far
+	for _, list := range []*[]Item{&r.NeedsYou, &r.OpenToMore, &r.Left, &r.Different, &r.Carried, &r.Also} {
 		slices.SortStableFunc(*list, func(a, b Item) int { return cmp.Compare(a.What, b.What) })
-		*list = slices.Compact(*list)
-		if *list == nil {
-			*list = []Item{}
+		own := []Item{}
+		for _, x := range slices.Compact(*list) {
+			if upper := above[x.What]; upper == nil {
+				own = append(own, x)
+			} else if list != &r.Different || !slices.ContainsFunc(r.Left, func(l Item) bool { return l.What == x.What }) {
+				upper.add(x.Why)
+			} // else the thing was carried over first, and then left out: only that is true
+		}
+		*list = own
+		for i := range own {
+			if above[own[i].What] == nil {
+				above[own[i].What] = &own[i]
+			}
 		}
 	}
+}
+
+// add appends a reason.
+func (i *Item) add(why string) {
+	switch {
+	case why == "" || strings.Contains(i.Why, why):
+	case i.Why == "":
+		i.Why = why
+	default:
+		i.Why += "; " + why
+	}
+}
+
+// Section is one list of the report with its title.
+type Section struct {
+	Title string
+	Items []Item
+	Must  bool // shown even when it is empty
+	Quiet bool // for --verbose only
+}
+
+// Sections returns the lists of the report in the order in which a person reads them.
+func (r *Report) Sections() []Section {
+	return []Section{
+		{"Needs you", r.NeedsYou, true, false},
+		{"Open to more people than before (should be empty)", r.OpenToMore, true, false},
+		{"Different now", r.Different, false, false},
+		{"Left out", r.Left, false, false},
+		{"Also in this folder", r.Also, false, false},
+		{"Carried over", r.Carried, false, true},
+	}
+}
+
+// Group is the things of a section that share a reason.
+type Group struct {
+	What []string
+	Why  string
+}
+
+// Groups gathers lines that have the same reason, in the order of their first line.
+func Groups(items []Item) []Group {
+	var out []Group
+	at := map[string]int{}
+	for _, i := range items {
+		n, ok := at[i.Why]
+		if !ok {
+			n, at[i.Why] = len(out), len(out)
+			out = append(out, Group{Why: i.Why})
+		}
+		out[n].What = append(out[n].What, i.What)
+	}
+	return out
 }

@@ -1,10 +1,9 @@
-package openclaw
+package convert
 
 import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"parley/agent"
 	"parley/channels"
@@ -20,17 +19,14 @@ func (c *conversion) headers(what, provider string, set, out map[string]any) {
 		value, isText := set[name].(string)
 		switch {
 		case !isText:
-			c.Report.Leave(what+".headers."+name, "its value is no text")
+			c.Leave(what+".headers."+name, "its value is no text")
 		case variable.MatchString(value):
 			all[name] = value
 		case variableName.MatchString(value):
 			all[name] = "${" + value + "}"
 		case secretHeader.MatchString(name):
-			env := regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(provider+"_"+name), "_")
-			if env[0] >= '0' && env[0] <= '9' {
-				env = "_" + env
-			}
-			c.Secrets[env] = channels.NewSecret(value)
+			env := variableFor(provider, name)
+			c.secrets[env] = channels.NewSecret(value)
 			all[name] = "${" + env + "}"
 		default:
 			all[name] = value
@@ -55,7 +51,7 @@ func (c *conversion) compat(what string, set, out map[string]any) {
 		case (k == "requiresReasoningContentOnAssistantMessages" || k == "requiresThinkingAsText") && on:
 			reasoning["sendBack"] = "on"
 		default:
-			c.Report.Leave(what+".compat."+k, "parley finds out from the server's answers what it takes")
+			c.Leave(what+".compat."+k, "parley finds out from the server's answers what it takes")
 		}
 	}
 	if len(reasoning) > 0 {
@@ -65,20 +61,20 @@ func (c *conversion) compat(what string, set, out map[string]any) {
 
 // levels carries over the efforts that a model takes.
 func levels(set, out map[string]any) {
-	var list []any
+	var efforts []any
 	for _, word := range agent.Efforts {
 		for _, v := range set {
-			if text(v) == word && !slices.Contains(list, any(word)) {
-				list = append(list, word)
+			if text(v) == word && !slices.Contains(efforts, any(word)) {
+				efforts = append(efforts, word)
 			}
 		}
 	}
-	if len(list) == 0 {
+	if len(efforts) == 0 {
 		return
 	}
 	r := object(out["reasoning"])
 	if r == nil {
 		r = map[string]any{}
 	}
-	r["levels"], out["reasoning"] = list, r
+	r["levels"], out["reasoning"] = efforts, r
 }

@@ -1,4 +1,4 @@
-package openclaw
+package convert
 
 import (
 	"encoding/json"
@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"parley/channels"
 )
 
 // known are the providers that OpenClaw has built in and parley can ask: where they are, and the variable of their key.
@@ -54,28 +52,17 @@ func readModels(top map[string]any) models {
 	return m
 }
 
-func object(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return strings.TrimSpace(s)
-}
-
 // model carries the model of one place over, and those that follow when it fails, into a part of the new configuration.
 func (c *conversion) model(what string, v any, out map[string]any, withFallbacks bool) {
 	names := []string{text(v)}
 	if m, ok := v.(map[string]any); ok {
 		names[0] = text(m["primary"])
-		list, _ := m["fallbacks"].([]any)
-		for _, f := range list {
+		for _, f := range list(m["fallbacks"]) {
 			names = append(names, text(f))
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if k != "primary" && k != "fallbacks" {
-				c.Report.Leave(what+"."+k, "parley has no such setting")
+				c.Leave(what+"."+k, "parley has no such setting")
 			}
 		}
 	}
@@ -89,13 +76,13 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		switch {
 		case n == "":
 		case i > 0 && !withFallbacks:
-			c.Report.Leave(at, "there are no fallbacks of its own here; the agent's are asked")
+			c.Leave(at, "there are no fallbacks of its own here; the agent's are asked")
 		case why != "":
-			c.Report.Leave(at+" "+n, why)
+			c.Leave(at+" "+n, why)
 		case slices.Contains(good, name):
 		default:
 			good = append(good, name)
-			c.Report.Carry(at+" → "+name, "")
+			c.Carry(at+" → "+name, "")
 		}
 	}
 	if len(good) > 0 {
@@ -131,6 +118,8 @@ func (m models) protocol(provider string) (api, why string) {
 	set, isSet := m.set[provider]
 	api, spoken := protocols[text(set["api"])]
 	switch {
+	case isBuilt && !spoken && builtAddress(built.baseURL, text(set["baseUrl"])): // parley has another way to the same provider
+		return built.api, ""
 	case isSet && !spoken:
 		return "", fmt.Sprintf("its provider speaks %q, which parley does not: describe another way to it under models.providers", text(set["api"]))
 	case isBuilt && text(set["api"]) == "":
@@ -145,7 +134,7 @@ func (m models) protocol(provider string) (api, why string) {
 func (c *conversion) providers(v any) {
 	for _, k := range slices.Sorted(maps.Keys(object(v))) {
 		if k != "providers" {
-			c.Report.Leave("models."+k, "parley has no such setting")
+			c.Leave("models."+k, "parley has no such setting")
 		}
 	}
 	for name := range c.models.set {
@@ -155,7 +144,7 @@ func (c *conversion) providers(v any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.set)) {
 		if !c.models.used[name] {
-			c.Report.Leave("models.providers."+name, "no model of it is named, and it has no key")
+			c.Leave("models.providers."+name, "no model of it is named, and it has no key")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.used)) {
@@ -163,7 +152,7 @@ func (c *conversion) providers(v any) {
 		set := c.models.set[name]
 		api, why := c.models.protocol(name)
 		if why != "" {
-			c.Report.Leave(what, why)
+			c.Leave(what, why)
 			continue
 		}
 		base := c.base(name, set)
@@ -176,14 +165,21 @@ func (c *conversion) providers(v any) {
 		}
 		c.facts(what, name, set, out)
 		put(c.out, []string{"models", "providers", name}, out)
-		c.Report.Carry(what, "")
+		c.Carry(what, "")
 	}
+}
+
+// builtAddress reports whether an address is that of a built-in provider, or none.
+func builtAddress(built, base string) bool {
+	a, err1 := url.Parse(built)
+	b, err2 := url.Parse(base)
+	return base == "" || err1 == nil && err2 == nil && a.Hostname() != "" && a.Hostname() == b.Hostname()
 }
 
 // base is where a provider is; "" = its own address.
 func (c *conversion) base(name string, set map[string]any) string {
 	base := text(set["baseUrl"])
-	if base == "" {
+	if _, spoken := protocols[text(set["api"])]; base == "" || !spoken {
 		return known[name].baseURL
 	}
 	if name == "ollama" || text(set["api"]) == "ollama" { // its own protocol is at the root, OpenAI's below /v1
@@ -199,33 +195,45 @@ var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 func (c *conversion) key(name string, set map[string]any, base string) string {
 	env := known[name].key
 	if env == "" {
-		env = regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(name), "_") + "_API_KEY"
-		if env[0] >= '0' && env[0] <= '9' {
-			env = "_" + env
-		}
+		env = variableFor(name, "api_key")
 	}
+	local := nearby(base)
 	switch key := set["apiKey"].(type) {
 	case string:
+		key = strings.TrimSpace(key)
 		switch {
+		case local && (slices.Contains(noKeys, strings.ToLower(key)) || strings.EqualFold(key, name) || strings.EqualFold(key, name+"-local")):
+			return ""
+		case local && variableName.MatchString(key) && c.valueOf(key) == "": // a marker that looks like a variable
+			return ""
 		case variable.MatchString(key):
 			return key
 		case variableName.MatchString(key):
 			return "${" + key + "}"
-		case strings.TrimSpace(key) != "":
-			c.Secrets[env] = channels.NewSecret(strings.TrimSpace(key))
-			return "${" + env + "}"
+		case key != "":
+			return c.secret("models.providers."+name+".apiKey", env, key)
 		}
 	case map[string]any: // a reference to where it is kept
-		if id := text(key["id"]); key["source"] == "env" && variableName.MatchString(id) {
-			return "${" + id + "}"
-		}
+		return c.secret("models.providers."+name+".apiKey", env, key)
 	}
-	if u, err := url.Parse(base); err == nil && base != "" {
-		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-			return "" // a server of this machine needs none
-		}
+	if local {
+		return "" // a server of this machine or network needs none
 	}
 	return "${" + env + "}"
+}
+
+// noKeys stand where a key would, for servers that want none.
+var noKeys = []string{"ollama-local", "ollama", "local", "none", "no-key", "nokey", "not-needed", "notneeded", "dummy", "x", "lm-studio", "lmstudio", "lmstudio-local", "vllm-local", "vllm", "custom-local", "sk-local", "empty"}
+
+// nearby reports whether an address is on this machine or in a private network.
+func nearby(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil || base == "" {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || ip != nil && (ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast())
 }
 
 // facts carries over what is said about a provider and its models.
@@ -242,12 +250,11 @@ func (c *conversion) facts(what, name string, set, out map[string]any) {
 		case "compat":
 			c.compat(what, object(set[k]), out)
 		default:
-			c.Report.Leave(what+"."+k, "parley has no such setting")
+			c.Leave(what+"."+k, "parley has no such setting")
 		}
 	}
-	list, _ := set["models"].([]any)
 	all := map[string]any{}
-	for _, v := range list {
+	for _, v := range list(set["models"]) {
 		m := object(v)
 		f := map[string]any{}
 		if w, ok := m["contextWindow"].(json.Number); ok {

@@ -1,4 +1,4 @@
-package openclaw
+package history
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,12 +26,15 @@ const (
 // space is what message ids are made in, so that the same line has the same id at every import.
 var space = uuid.MustParse("6c0f7f52-6a53-5b1e-9a2e-5f3f0f7d3c11")
 
-// line is a line of a transcript, as far as it is read.
-type line struct {
-	Type      string   `json:"type"`
-	ID        string   `json:"id"`
-	Timestamp string   `json:"timestamp"`
-	Message   *message `json:"message"`
+// event is an event of a transcript, as far as it is read: a line of a JSONL file, or a row of a database.
+type event struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Parent    json.RawMessage `json:"parentId"` // nil = absent
+	Append    string          `json:"appendMode"`
+	Target    string          `json:"targetId"` // of a leaf
+	Timestamp string          `json:"timestamp"`
+	Message   *message        `json:"message"`
 }
 
 type message struct {
@@ -70,45 +74,115 @@ type block struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// counts are what a transcript had that is not carried over as it was.
-type counts struct{ broken, thinking, images, unanswered, orphans, compactions int }
+// counts are what transcripts had that is not carried over as it was.
+type counts struct {
+	broken, thinking, images, unanswered, orphans, compactions, mirrors, extensions, otherRoles, hidden int
+}
 
-// transcript reads the messages of a JSONL file. Lines that cannot be read are counted and passed over.
-func transcript(r io.Reader, id sessions.ID, key func(string) sessions.Key) (out []sessions.Message, n counts, err error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	for number := 1; ; number++ {
-		raw, tooLong, err := readLine(in)
-		if errors.Is(err, io.EOF) && len(raw) == 0 {
-			break
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, n, err
-		}
-		if raw = bytes.TrimSpace(raw); len(raw) > 0 || tooLong {
-			var l line
-			switch {
-			case tooLong || json.Unmarshal(raw, &l) != nil:
-				n.broken++
-			case l.Type == "compaction":
-				n.compactions++
-			case l.Message != nil:
-				m, ok := l.convert(&n, key)
-				if !ok {
-					n.broken++
-					break
-				}
-				m.ID = uuid.NewSHA1(space, fmt.Appendf(nil, "%s/%d/%s", id, number, l.ID)).String()
-				if m.Time.IsZero() && len(out) > 0 {
-					m.Time = out[len(out)-1].Time
-				}
-				out = append(out, m)
+func (n *counts) add(m counts) {
+	n.broken += m.broken
+	n.thinking += m.thinking
+	n.images += m.images
+	n.unanswered += m.unanswered
+	n.orphans += m.orphans
+	n.compactions += m.compactions
+	n.mirrors += m.mirrors
+	n.extensions += m.extensions
+	n.otherRoles += m.otherRoles
+	n.hidden += m.hidden
+}
+
+// transcript collects the events of a window. The zero value with id and key is ready.
+type transcript struct {
+	id     sessions.ID               // of the window: message ids are made from it
+	key    func(string) sessions.Key // parley's key for one of OpenClaw
+	n      counts
+	number int
+	tree   tree
+	msgs   []sessions.Message
+}
+
+// add takes the next event. broken: it could not be read.
+func (t *transcript) add(raw []byte, broken bool) {
+	t.number++
+	var e event
+	if broken || json.Unmarshal(raw, &e) != nil {
+		t.n.broken++
+		return
+	}
+	at := -1
+	switch {
+	case e.Type == "compaction":
+		t.n.compactions++
+	case e.Type == "custom_message":
+		t.n.extensions++
+	case e.Message != nil:
+		if m, ok := t.message(e); ok {
+			m.ID = uuid.NewSHA1(space, fmt.Appendf(nil, "%s/%d/%s", t.id, t.number, e.ID)).String()
+			if m.Time.IsZero() && len(t.msgs) > 0 {
+				m.Time = t.msgs[len(t.msgs)-1].Time
 			}
-		}
-		if err != nil {
-			break
+			at, t.msgs = len(t.msgs), append(t.msgs, m)
 		}
 	}
-	return whole(out, id, &n), n, nil
+	t.tree.add(e, at)
+}
+
+// message converts an event with a message.
+func (t *transcript) message(e event) (m sessions.Message, ok bool) {
+	switch {
+	case e.Message.mirror():
+		t.n.mirrors++
+		return m, false
+	case !slices.Contains([]sessions.Role{sessions.User, sessions.Assistant, sessions.ToolResult}, sessions.Role(e.Message.Role)):
+		t.n.otherRoles++
+		return m, false
+	}
+	if m, ok = e.convert(&t.n, t.key); !ok {
+		t.n.broken++
+	}
+	return m, ok
+}
+
+// finish returns the messages of the visible branch, with calls and results that fit.
+func (t *transcript) finish() []sessions.Message {
+	msgs := t.msgs
+	if keep, ok := t.tree.visible(); ok {
+		msgs = nil
+		for i, m := range t.msgs {
+			if keep[i] {
+				msgs = append(msgs, m)
+			}
+		}
+		t.n.hidden += len(t.msgs) - len(msgs)
+	}
+	return whole(msgs, t.id, &t.n)
+}
+
+// mirror reports a copy of what was sent.
+// source: NousResearch/hermes-agent#4120 (provider openclaw, model delivery-mirror)
+func (m *message) mirror() bool {
+	return m.Role == "assistant" && m.Provider == "openclaw" && (m.Model == "delivery-mirror" || m.Model == "gateway-injected")
+}
+
+// lines hands over the lines of a JSONL transcript, as long as line takes them.
+func lines(r io.Reader, line func(raw []byte, broken bool)) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		raw, tooLong, err := readLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if errors.Is(err, io.EOF) && len(raw) == 0 && !tooLong {
+			return nil
+		}
+		if raw = bytes.TrimSpace(raw); len(raw) > 0 || tooLong {
+			line(raw, tooLong)
+		}
+		if err != nil {
+			return nil // the last line has no end
+		}
+	}
 }
 
 // readLine reads a line of any length, and keeps it when that is not too large.
@@ -126,9 +200,9 @@ func readLine(in *bufio.Reader) (raw []byte, tooLong bool, err error) {
 	}
 }
 
-func (l line) convert(n *counts, key func(string) sessions.Key) (out sessions.Message, ok bool) {
-	m := l.Message
-	out = sessions.Message{Role: sessions.Role(m.Role), Time: l.time()}
+func (e event) convert(n *counts, key func(string) sessions.Key) (out sessions.Message, ok bool) {
+	m := e.Message
+	out = sessions.Message{Role: sessions.Role(m.Role), Time: e.time()}
 	blocks, ok := content(m.Content, n)
 	if !ok {
 		return out, false
@@ -137,6 +211,7 @@ func (l line) convert(n *counts, key func(string) sessions.Key) (out sessions.Me
 	switch out.Role {
 	case sessions.User:
 		out.Provenance = &sessions.Provenance{Kind: sessions.ExternalUser}
+		unwrapUser(&out)
 		if p := m.Provenance; p != nil {
 			out.Provenance.Source, out.Provenance.Channel, out.Provenance.Tool = key(p.Source), channels.Kind(p.Channel), p.Tool
 			if p.Kind == sessions.InterSession || p.Kind == sessions.InternalSystem {
@@ -144,6 +219,9 @@ func (l line) convert(n *counts, key func(string) sessions.Key) (out sessions.Me
 			}
 		}
 	case sessions.Assistant:
+		for i := range out.Content {
+			out.Content[i].Text = withoutDirectives(out.Content[i].Text)
+		}
 		out.Model, out.Stop, out.Error = m.Model, cmp.Or(m.StopReason, "stop"), m.Error
 		if m.Provider != "" && m.Model != "" {
 			out.Model = m.Provider + "/" + m.Model
@@ -159,11 +237,11 @@ func (l line) convert(n *counts, key func(string) sessions.Key) (out sessions.Me
 	return out, true
 }
 
-func (l line) time() time.Time {
-	if ms, err := l.Message.Timestamp.Int64(); err == nil && ms > 0 {
+func (e event) time() time.Time {
+	if ms, err := e.Message.Timestamp.Int64(); err == nil && ms > 0 {
 		return time.UnixMilli(ms).UTC()
 	}
-	at, err := time.Parse(time.RFC3339Nano, l.Timestamp)
+	at, err := time.Parse(time.RFC3339Nano, e.Timestamp)
 	if err != nil {
 		return time.Time{}
 	}
@@ -172,9 +250,10 @@ func (l line) time() time.Time {
 
 // content reads what a message says: a text, or a list of blocks.
 func content(raw json.RawMessage, n *counts) (out []sessions.Block, ok bool) {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return sessions.TextContent(text), true
+	if len(raw) > 0 && raw[0] != '[' {
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return sessions.TextContent(text), err == nil
 	}
 	var blocks []block
 	if json.Unmarshal(raw, &blocks) != nil {

@@ -1,6 +1,10 @@
-package openclaw
+package convert
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // rule says where a key goes. Places are dotted; * stands for any name, and for the same one in to.
 type rule struct {
@@ -8,62 +12,42 @@ type rule struct {
 	why      string // it is carried over differently
 }
 
-// account are the keys that a channel and each of its accounts have in common.
-var account = []rule{
-	{"enabled", "enabled", ""}, {"dmPolicy", "dmPolicy", ""}, {"groupPolicy", "groupPolicy", ""}, {"textChunkLimit", "textChunkLimit", ""},
-	{"groups.*.enabled", "groups.*.enabled", ""}, {"groups.*.requireMention", "groups.*.requireMention", ""}, {"groups.*.systemPrompt", "groups.*.systemPrompt", ""},
-	{"groups.*.allowFrom", "groups.*.allowFrom", ""}, {"groups.*.topics.*.enabled", "groups.*.topics.*.enabled", ""},
-	{"groups.*.topics.*.requireMention", "groups.*.topics.*.requireMention", ""}, {"groups.*.topics.*.systemPrompt", "groups.*.topics.*.systemPrompt", ""},
-	{"groups.*.topics.*.allowFrom", "groups.*.topics.*.allowFrom", ""}, {"allowFrom", "allowFrom", ""}, {"groupAllowFrom", "groupAllowFrom", ""},
-}
+// accountRules are the keys that a channel and each of its accounts have in common, besides those that say who may use it.
+var accountRules = []rule{{"textChunkLimit", "textChunkLimit", ""}}
 
 // own are the keys of single channels.
 var own = map[string][]rule{
-	"telegram": {{"botToken", "token", ""}, {"apiRoot", "apiUrl", ""}},
-	"discord": {
-		{"token", "token", ""}, {"allowBots", "allowBots", ""}, {"dm.policy", "dmPolicy", ""}, {"dm.allowFrom", "allowFrom", ""},
-		{"guilds.*.channels.*.requireMention", "groups.*2.requireMention", "channels are listed by their id, without their server"},
-		{"guilds.*.channels.*.enabled", "groups.*2.enabled", "channels are listed by their id, without their server"},
-		{"guilds.*.channels.*.allow", "groups.*2.enabled", "channels are listed by their id, without their server"},
-		{"guilds.*.channels.*.users", "groups.*2.allowFrom", "channels are listed by their id, without their server"},
-		{"guilds.*.channels.*.systemPrompt", "groups.*2.systemPrompt", "channels are listed by their id, without their server"},
-	},
+	"telegram": {{"apiRoot", "apiUrl", ""}},
 	"whatsapp": {{"sendReadReceipts", "readReceipts", ""}},
 }
 
-// rules are those of everything but channels, agents and bindings.
+// rules are those of everything that is not converted as a whole.
 var rules = []rule{
-	{"session.scope", "session.scope", ""}, {"session.dmScope", "session.dmScope", ""}, {"session.identityLinks.*", "session.identityLinks.*", ""},
-	{"session.sendPolicy.default", "session.sendPolicy.default", ""}, {"session.sendPolicy.rules", "session.sendPolicy.rules", ""},
+	{"session.scope", "session.scope", ""}, {"session.identityLinks.*", "session.identityLinks.*", ""},
 	{"session.agentToAgent.maxPingPongTurns", "session.agentToAgent.maxPingPongTurns", ""},
-	{"session.reset.*", "session.reset.*", ""}, {"session.resetByType.dm.*", "session.resetByType.direct.*", ""}, {"session.resetByType.*.*", "session.resetByType.*.*", ""},
-	{"session.resetByChannel.*.*", "session.resetByChannel.*.*", ""},
 	{"session.idleMinutes", "session.reset.idleMinutes", "it is session.reset with the mode idle now"},
-	{"tools.sessions.visibility", "tools.sessions.visibility", ""}, {"tools.agentToAgent.enabled", "tools.agentToAgent.enabled", ""}, {"tools.agentToAgent.allow", "tools.agentToAgent.allow", ""},
+	{"agents.defaults.maxConcurrent", "agents.defaults.maxConcurrent", ""},
 	{"agents.defaults.subagents.maxConcurrent", "agents.defaults.subagents.maxConcurrent", ""}, {"agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.archiveAfterMinutes", ""},
 	{"agents.defaults.subagents.maxSpawnDepth", "agents.defaults.subagents.maxSpawnDepth", ""}, {"agents.defaults.subagents.maxChildrenPerAgent", "agents.defaults.subagents.maxChildrenPerAgent", ""},
 	{"agents.defaults.thinkingDefault", "agents.defaults.thinking", ""}, {"agents.defaults.userTimezone", "agents.defaults.timezone", ""}, {"agents.defaults.timeoutSeconds", "agents.defaults.timeoutSeconds", ""},
-	{"agents.defaults.sandbox.mode", "agents.defaults.sandbox.mode", "it decides which session tools are there; commands are not run in containers here"},
-	{"agents.defaults.sandbox.sessionToolsVisibility", "agents.defaults.sandbox.sessionToolsVisibility", ""},
 	{"messages.ackReaction", "messages.ackReaction", ""}, {"messages.ackReactionScope", "messages.ackReactionScope", ""}, {"messages.removeAckAfterReply", "messages.removeAckAfterReply", ""},
 	{"messages.groupChat.historyLimit", "messages.groupChat.historyLimit", ""}, {"messages.groupChat.mentionPatterns", "messages.groupChat.mentionPatterns", ""},
 	{"messages.queue.mode", "messages.queue.mode", ""}, {"messages.queue.debounceMs", "messages.queue.debounceMs", ""}, {"messages.queue.cap", "messages.queue.cap", ""}, {"messages.queue.drop", "messages.queue.drop", ""},
+	{"messages.queue.byChannel.*", "messages.queue.byChannel.*.mode", ""},
+	{"logging.level", "log.level", ""}, {"gateway.trustedProxies", "gateway.trustedProxies", ""},
 }
 
 // inAgent are those of one of agents.list.
 var inAgent = []rule{
-	{"default", "default", ""}, {"name", "name", ""}, {"identity.name", "name", ""}, {"groupChat.mentionPatterns", "groupChat.mentionPatterns", ""}, {"subagents.allowAgents", "subagents.allowAgents", ""},
-	{"thinkingDefault", "thinking", ""}, {"instructions", "instructions", "IDENTITY.md and USER.md of the workspace are instructions now"},
+	{"default", "default", ""}, {"identity.name", "name", ""}, {"name", "name", ""}, {"groupChat.mentionPatterns", "groupChat.mentionPatterns", ""}, {"thinkingDefault", "thinking", ""},
+	{"instructions", "instructions", "IDENTITY.md and USER.md of the workspace are instructions now"},
 }
-
-// inMatch are those of the match of one of bindings.
-var inMatch = []rule{{"channel", "channel", ""}, {"accountId", "accountId", ""}, {"guildId", "guildId", ""}, {"teamId", "teamId", ""}, {"roles", "roles", ""}, {"peer.kind", "peer.kind", ""}, {"peer.id", "peer.id", ""}}
 
 // hints say of what is left out what to do about it, by the beginning of its place.
 var hints = []struct{ place, why string }{
 	{"gateway", "parley makes a token of its own; set gateway.listen and gateway.token for others"},
-	{"hooks", "set hooks up anew (docs/automation.md)"},
-	{"cron", "make the jobs anew: parley cron add"},
+	{"hooks", "set hooks up again (docs/automation.md)"},
+	{"cron", "make the jobs again: parley cron add"},
 	{"auth", "set the key of each model provider in the environment, or under models.providers"},
 	{"env", "put the variables into the file .env beside the configuration"},
 	{"plugins", "plugins are MCP servers here (docs/mcp.md)"},
@@ -83,6 +67,51 @@ func hint(place string) string {
 	return "parley has no such setting"
 }
 
+// walk carries over what the rules know into a part of the new configuration; nil is its top. prefix is what the place is called in the report.
+func (c *conversion) walk(rs []rule, place []string, v any, out map[string]any, prefix string) {
+	what := prefix + strings.Join(place, ".")
+	if out == nil && c.defaults(what, v) {
+		return
+	}
+	to, why, ok := match(rs, place)
+	if m, deep := v.(map[string]any); deep && !ok && inside(rs, place) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			c.walk(rs, append(slices.Clone(place), k), m[k], out, prefix)
+		}
+		return
+	}
+	if !ok {
+		c.Leave(what, hint(what))
+		return
+	}
+	if out == nil {
+		out = c.out
+	}
+	put(out, to, c.value(to, v))
+	if why != "" {
+		c.Differ(what, why)
+	} else {
+		c.Carry(what, "")
+	}
+}
+
+// words are values that have another name in parley, by the last part of their place.
+var words = map[string]map[string]string{
+	"mode":  {"steer-backlog": "steer", "steer+backlog": "steer", "queue": "followup"},
+	"level": {"trace": "debug", "silent": "error", "fatal": "error"},
+}
+
+// value writes a value as parley has it.
+func (c *conversion) value(to []string, v any) any {
+	if w, ok := words[to[len(to)-1]][text(v)]; ok {
+		return w
+	}
+	if len(to) > 2 && to[1] == "identityLinks" {
+		return c.links(v)
+	}
+	return v
+}
+
 // match gives the place that a rule sends one to.
 func match(rs []rule, place []string) (to []string, why string, ok bool) {
 next:
@@ -99,14 +128,9 @@ next:
 				continue next
 			}
 		}
-		n := 0
 		for _, t := range strings.Split(r.to, ".") {
-			switch t {
-			case "*":
-				t = wild[n]
-				n++
-			case "*2": // the second one
-				t = wild[1]
+			if t == "*" {
+				t, wild = wild[0], wild[1:]
 			}
 			to = append(to, t)
 		}

@@ -1,0 +1,362 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"parley/channels"
+)
+
+// The policies, which have the same names in both programs.
+const (
+	pairing   = "pairing"
+	allowlist = "allowlist"
+	open      = "open"
+	disabled  = "disabled"
+)
+
+// everybody is the entry of a list that names all people.
+const everybody = "*"
+
+// access says who may cause runs on one account, before it is written.
+type access struct {
+	dm          string
+	allow       []string
+	groupPolicy string
+	senders     []string // groupAllowFrom
+	hasSenders  bool     // the list is written, though it may be empty
+	groups      map[string]group
+	bots        bool
+}
+
+// group is one group, room or topic. Where off is false and allow is nil, the senders of what contains it hold.
+type group struct {
+	off      bool
+	mention  *bool
+	allow    []string
+	prompt   string
+	tools    rights
+	bySender map[string]rights
+	topics   map[string]group
+}
+
+// fallback returns the senders of groups that have no list of their own.
+func (a access) fallback() []string {
+	if a.hasSenders {
+		return a.senders
+	}
+	return a.allow
+}
+
+func (a access) write(out map[string]any) {
+	out["dmPolicy"], out["groupPolicy"] = a.dm, a.groupPolicy
+	if len(a.allow) > 0 {
+		out["allowFrom"] = anys(a.allow)
+	}
+	if len(a.senders) > 0 {
+		out["groupAllowFrom"] = anys(a.senders)
+	}
+	if a.bots {
+		out["allowBots"] = true
+	}
+	if groups := written(a.groups); groups != nil {
+		out["groups"] = groups
+	}
+}
+
+func written(groups map[string]group) map[string]any {
+	if len(groups) == 0 {
+		return nil
+	}
+	all := map[string]any{}
+	for id, g := range groups {
+		out := map[string]any{}
+		if g.off {
+			out["enabled"] = false
+		}
+		if g.mention != nil {
+			out["requireMention"] = *g.mention
+		}
+		if len(g.allow) > 0 {
+			out["allowFrom"] = anys(g.allow)
+		}
+		if g.prompt != "" {
+			out["systemPrompt"] = g.prompt
+		}
+		if !g.tools.empty() {
+			out["tools"] = g.tools.write()
+		}
+		bySender := map[string]any{}
+		for who, r := range g.bySender {
+			bySender[who] = r.write()
+		}
+		if len(bySender) > 0 {
+			out["toolsBySender"] = bySender
+		}
+		if topics := written(g.topics); topics != nil {
+			out["topics"] = topics
+		}
+		all[id] = out
+	}
+	return all
+}
+
+// people returns the people of a list as parley writes them. What names no person is reported. set is false when there is no list.
+func (c *conversion) people(k channels.Kind, what string, v any) (out []string, set bool) {
+	if v == nil {
+		return nil, false
+	}
+	for _, p := range entries(v) {
+		for _, s := range c.members(k, strings.TrimSpace(fmt.Sprint(p))) {
+			id, ok := c.person(k, s)
+			switch {
+			case !ok:
+				c.Need(what+": "+s, fmt.Sprintf("this is no id of a person on %s, and OpenClaw does not go by names: write the id (/whoami tells it)", k))
+			case !slices.Contains(out, id):
+				out = append(out, id)
+			}
+		}
+	}
+	return out, true
+}
+
+// entries returns what stands in a list; a single value is a list of one.
+func entries(v any) []any {
+	if l, ok := v.([]any); ok || v == nil {
+		return l
+	}
+	return []any{v}
+}
+
+// person returns the entry of a list as parley writes it. Names of people do not count: OpenClaw does not go by them, and a name can pass to
+// somebody else.
+func (c *conversion) person(k channels.Kind, s string) (string, bool) {
+	if s == everybody || variable.MatchString(s) {
+		return s, true
+	}
+	id, ok := c.ids.Person(k, s)
+	if strings.HasPrefix(id, "@") || strings.HasPrefix(id, "-") {
+		return s, false
+	}
+	return id, ok
+}
+
+// members resolves an access group of fixed people; all other entries stand for themselves.
+func (c *conversion) members(k channels.Kind, entry string) []string {
+	name, ok := strings.CutPrefix(entry, "accessGroup:")
+	if !ok {
+		return []string{entry}
+	}
+	g := object(object(c.in.Top["accessGroups"])[strings.TrimSpace(name)])
+	if g["type"] != "message.senders" {
+		return []string{entry} // it is no person, which people reports
+	}
+	var out []string
+	for _, key := range []string{everybody, string(k)} {
+		for _, p := range list(object(g["members"])[key]) {
+			if s := strings.TrimSpace(fmt.Sprint(p)); s != everybody {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// direct converts who may write directly.
+func (c *conversion) direct(k channels.Kind, what string, f map[string]any, a *access) {
+	dm := object(f["dm"])
+	from, key := f["allowFrom"], what+".allowFrom"
+	if from == nil {
+		from, key = dm["allowFrom"], what+".dm.allowFrom"
+	}
+	a.allow, _ = c.people(k, key, from)
+	if a.dm = text(f["dmPolicy"]); a.dm == "" {
+		a.dm = text(dm["policy"])
+	}
+	switch {
+	case dm["enabled"] == false:
+		a.dm = disabled
+	case a.dm == "" && f["dmPolicy"] == nil:
+		a.dm = pairing
+	case a.dm == open && !slices.Contains(a.allow, everybody):
+		a.dm = allowlist
+		c.Differ(what+".dmPolicy", `open without "*" in allowFrom admits only the people of allowFrom: it is allowlist`)
+	case a.dm != pairing && a.dm != allowlist && a.dm != open && a.dm != disabled:
+		a.dm = disabled
+		c.Need(what+".dmPolicy", "parley does not know this policy and closed the direct chats: choose pairing, allowlist, open or disabled")
+	}
+	c.singleChats(what, object(f["direct"]), a)
+}
+
+// singleChats closes the direct chats that have restrictions of their own, which parley has not.
+func (c *conversion) singleChats(what string, chats map[string]any, a *access) {
+	for _, id := range slices.Sorted(maps.Keys(chats)) {
+		m := object(chats[id])
+		at := what + ".direct." + id
+		if !slices.ContainsFunc([]string{"enabled", "dmPolicy", "allowFrom", "tools", "toolsBySender", "requireTopic"}, func(k string) bool {
+			sub, isObject := m[k].(map[string]any)
+			return m[k] != nil && !(k == "enabled" && m[k] == true) && (!isObject || len(sub) > 0)
+		}) {
+			c.Leave(at, "parley has no settings of single direct chats")
+			continue
+		}
+		who := Bare("telegram", id)
+		a.allow = slices.DeleteFunc(a.allow, func(p string) bool { return p == who })
+		if id == everybody || slices.Contains(a.allow, everybody) || a.dm == pairing {
+			a.dm = disabled
+		}
+		c.Need(at, "parley has no restrictions of single direct chats: this person is not let in; add them to allowFrom without the restriction, or leave them out")
+	}
+}
+
+// groupPolicy returns the policy of an account's groups.
+func (c *conversion) groupPolicy(what string, f map[string]any) string {
+	v, at := f["groupPolicy"], what+".groupPolicy"
+	if v == nil {
+		v, at = object(object(c.in.Top["channels"])["defaults"])["groupPolicy"], "channels.defaults.groupPolicy"
+	}
+	switch p := text(v); {
+	case v == nil:
+		return allowlist
+	case p == allowlist, p == open, p == disabled:
+		return p
+	}
+	c.Need(at, "parley does not know this policy and closed the groups: choose allowlist, open or disabled")
+	return disabled
+}
+
+// chats converts the groups of Telegram and WhatsApp.
+func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *access) {
+	a.groupPolicy = c.groupPolicy(what, f)
+	a.senders, a.hasSenders = c.people(k, what+".groupAllowFrom", f["groupAllowFrom"])
+	if a.groupPolicy == disabled {
+		return
+	}
+	raw := object(f["groups"])
+	def := object(raw[everybody])
+	for _, id := range slices.Sorted(maps.Keys(raw)) {
+		at, key := what+".groups."+id, id
+		if id != everybody {
+			var ok bool
+			if key, ok = c.ids.Chat(k, id); !ok {
+				c.Need(at, fmt.Sprintf("this is no group on %s: name the group by its id", k))
+				continue
+			}
+		}
+		if _, twice := a.groups[key]; twice {
+			a.groups[key] = group{off: true}
+			c.Need(at, "the same group is listed twice and was closed: keep one of the entries")
+			continue
+		}
+		if a.groups == nil {
+			a.groups = map[string]group{}
+		}
+		a.groups[key] = c.group(k, at, raw[id], def, *a, scope{policy: a.groupPolicy})
+	}
+	switch {
+	case len(a.groups) > 0:
+	case f["groups"] != nil:
+		a.groupPolicy = disabled // a list admits what it lists, and nothing is left of it; no list would mean all groups
+	case k == "telegram" && a.groupPolicy == allowlist:
+		a.groupPolicy = disabled
+		c.Differ(what+".groups", "OpenClaw ignores Telegram groups that are not listed, and none is: groupPolicy is disabled")
+	case a.groupPolicy == allowlist && len(a.fallback()) == 0:
+		a.groupPolicy = disabled
+	}
+}
+
+// scope is what holds around a topic, or around a group.
+type scope struct {
+	policy string   // groupPolicy
+	allow  []string // the list of the group around a topic
+	has    bool     // there is one
+	topic  bool
+}
+
+// group converts one group or topic with everything that restricts it.
+func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any, a access, in scope) (g group) {
+	m := object(v)
+	if m == nil && v != nil && v != true {
+		c.Need(at, "this entry cannot be read: the group is closed")
+		return group{off: true}
+	}
+	own, has := c.people(k, at+".allowFrom", m["allowFrom"])
+	if !has {
+		own, has = in.allow, in.has
+	}
+	policy := in.policy
+	if m["groupPolicy"] != nil {
+		policy = text(m["groupPolicy"])
+	}
+	switch {
+	case policy == open && has, policy == allowlist && has:
+		g.off = len(own) == 0
+		g.allow = own
+	case policy == open && a.groupPolicy == allowlist:
+		g.allow = []string{everybody}
+	case policy == open:
+	case policy == allowlist:
+		g.off = len(a.fallback()) == 0
+		if a.groupPolicy == open || in.topic && m["groupPolicy"] != nil {
+			g.allow = a.fallback()
+		}
+	default:
+		g.off = true
+	}
+	if g.off && m["enabled"] != false && policy != disabled {
+		c.Need(at, `no list of senders admits anybody here, so the group is closed: name people in allowFrom, or write "*" for everybody`)
+	}
+	if m["enabled"] != nil && m["enabled"] != true {
+		g.off = true
+	}
+	if _, routed := m["agentId"]; routed {
+		g.off = true
+		c.Need(at+".agentId", "parley has no agent for a single topic: the topic is closed; open it with enabled: true, and the agent of its group answers")
+	}
+	g.mention = mention(m["requireMention"], def["requireMention"])
+	g.prompt = text(m["systemPrompt"])
+	g.tools, g.bySender = c.groupTools(k, at, m, def)
+	inside := scope{policy: policy, allow: own, has: has, topic: true}
+	topics := object(m["topics"])
+	for _, id := range slices.Sorted(maps.Keys(topics)) {
+		if id == everybody {
+			g.off = g.off || restricts(object(topics[id]))
+			c.Need(at+".topics.*", "parley has no settings for all topics of a group: write them for each topic. A group whose topics were restricted is closed")
+			continue
+		}
+		if g.topics == nil {
+			g.topics = map[string]group{}
+		}
+		g.topics[id] = c.group(k, at+".topics."+id, topics[id], nil, a, inside)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(groupKeys, key) {
+			c.Leave(at+"."+key, "parley has no such setting for a group")
+		}
+	}
+	if !g.off {
+		c.Carry(at, "")
+	}
+	return g
+}
+
+// groupKeys are the keys of a group that are converted.
+var groupKeys = []string{"enabled", "allow", "allowFrom", "users", "roles", "groupPolicy", "requireMention", "systemPrompt", "tools", "toolsBySender", "topics", "agentId", "ignoreOtherMentions"}
+
+// restricts reports whether an entry closes something that would be open without it.
+func restricts(m map[string]any) bool {
+	return slices.ContainsFunc([]string{"enabled", "allowFrom", "groupPolicy", "requireMention", "tools", "toolsBySender", "agentId"}, func(k string) bool { return m[k] != nil })
+}
+
+// mention returns the first value that is set; what is no yes or no is yes.
+func mention(values ...any) *bool {
+	for _, v := range values {
+		if v != nil {
+			needed := v != false
+			return &needed
+		}
+	}
+	return nil
+}

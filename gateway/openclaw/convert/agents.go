@@ -1,0 +1,266 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"parley/sessions"
+)
+
+// raw is one agent as OpenClaw has it.
+type raw struct {
+	id, what string
+	fields   map[string]any
+}
+
+// listed gives the agents of both ways to write them: a list, and entries by id.
+func listed(agents map[string]any) (out []raw) {
+	for i, a := range list(agents["list"]) {
+		r := raw{text(object(a)["id"]), "", object(a)}
+		r.what = "agents.list." + r.id
+		if r.id == "" {
+			r.what = fmt.Sprintf("agents.list[%d]", i)
+		}
+		out = append(out, r)
+	}
+	entries := object(agents["entries"])
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		out = append(out, raw{id, "agents.entries." + id, object(entries[id])})
+	}
+	return out
+}
+
+// agents converts the section agents.
+func (c *conversion) agents(v map[string]any) {
+	rest := maps.Clone(v)
+	delete(rest, "list")
+	delete(rest, "entries")
+	var out []any
+	all := c.answering(listed(v))
+	root := text(object(v["defaults"])["workspace"])
+	if len(all) == 0 && root != "" {
+		all = []raw{{"main", "agents.defaults", nil}}
+	}
+	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
+	for i, r := range all {
+		e := map[string]any{"id": string(AgentID(r.id))}
+		for _, k := range slices.Sorted(maps.Keys(r.fields)) {
+			switch k {
+			case "id", "workspace", "sandbox", "tools", "runtime":
+			case "model":
+				c.model(r.what+".model", r.fields[k], e, true)
+			default:
+				c.walk(inAgent, []string{k}, r.fields[k], e, r.what+".")
+			}
+		}
+		c.spawns(r, object(v["defaults"]), e)
+		c.agentTools(r, e)
+		if dir := text(r.fields["workspace"]); dir != "" {
+			c.workspace(r.what+".workspace", dir, e)
+		} else if root != "" {
+			c.ownWorkspace(r, root, i == first, e)
+		}
+		c.Carry(r.what, "")
+		out = append(out, e)
+	}
+	if out != nil {
+		put(c.out, []string{"agents", "list"}, out)
+	}
+	mode, visibility := c.sandbox(v)
+	if mode != "" {
+		put(c.out, []string{"agents", "defaults", "sandbox", "mode"}, mode)
+		c.Differ("agents.defaults.sandbox.mode", "it decides which session tools are there; commands are not run in containers here")
+	}
+	if visibility != "" {
+		put(c.out, []string{"agents", "defaults", "sandbox", "sessionToolsVisibility"}, visibility)
+	}
+	for _, k := range slices.Sorted(maps.Keys(rest)) {
+		c.walk(rules, []string{"agents", k}, rest[k], nil, "")
+	}
+}
+
+// answering leaves out what is no agent of parley's: those that run in another program, and those whose id another one has.
+func (c *conversion) answering(all []raw) (out []raw) {
+	taken := map[sessions.AgentID]bool{}
+	for _, r := range all {
+		switch id := AgentID(r.id); {
+		case object(r.fields["runtime"])["type"] == "acp":
+			c.Leave(r.what, "it runs in another program by ACP: tools of such agents are MCP servers here (docs/mcp.md)")
+		case taken[id]:
+			c.Need(r.what, "another agent has the same id for parley: give it another id and add it by hand")
+		default:
+			taken[id] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// spawns carries over which agents an agent may spawn, its own list or that of all agents.
+func (c *conversion) spawns(r raw, defaults, out map[string]any) {
+	v, what := object(r.fields["subagents"])["allowAgents"], r.what+".subagents.allowAgents"
+	if v == nil {
+		v, what = object(defaults["subagents"])["allowAgents"], "agents.defaults.subagents.allowAgents"
+	}
+	allow, ok := texts(v)
+	if !ok {
+		c.Need(what, "this list cannot be read, so the agent spawns only itself: write it anew")
+		return
+	}
+	var ids []string
+	for _, a := range allow {
+		if a != everybody {
+			a = string(AgentID(a))
+		}
+		ids = append(ids, a)
+	}
+	if len(ids) > 0 {
+		put(out, []string{"subagents", "allowAgents"}, anys(ids))
+		c.Carry(what, "")
+	}
+}
+
+// agentTools writes the tools of one agent, with the host's profile where the agent has none and others have.
+func (c *conversion) agentTools(r raw, out map[string]any) {
+	m, host := object(r.fields["tools"]), object(c.in.Top["tools"])
+	profile := m["profile"]
+	if profile == nil && slices.ContainsFunc(listed(object(c.in.Top["agents"])), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil }) {
+		profile = host["profile"]
+		if also := mustTexts(host["alsoAllow"]); profile != nil && len(also) > 0 {
+			m = maps.Clone(m)
+			if m == nil {
+				m = map[string]any{}
+			}
+			m["alsoAllow"] = anys(append(mustTexts(m["alsoAllow"]), also...))
+		}
+	}
+	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
+		c.Need(r.what+".tools", "it cannot be read, so the agent has no tools: write it anew")
+		out["tools"] = nothing.write()
+		return
+	}
+	if got := convert(c.policiesOf(r.what+".tools", m, profile)); !got.empty() {
+		out["tools"] = got.write()
+		c.Carry(r.what+".tools", "")
+	}
+	for _, k := range slices.Sorted(maps.Keys(object(r.fields["tools"]))) {
+		if !slices.Contains([]string{"allow", "alsoAllow", "deny", "profile", "byProvider", "toolsBySender", "sandbox"}, k) {
+			c.Leave(r.what+".tools."+k, "parley has no such setting for an agent")
+		}
+	}
+}
+
+// The modes of a sandbox and what its sessions see, the stricter one last.
+var (
+	sandboxModes = []string{"off", "non-main", "all"}
+	sandboxSees  = []string{"all", "spawned"}
+)
+
+// sandbox returns the strictest sandbox of all agents: parley has one setting for all. "" = none is set.
+func (c *conversion) sandbox(agents map[string]any) (mode, visibility string) {
+	def := object(object(agents["defaults"])["sandbox"])
+	all := listed(agents)
+	strictest := func(key string, order []string, none string) string {
+		at, differ, set := -1, false, def[key] != nil
+		look := func(v any) {
+			i := slices.Index(order, text(v))
+			if i < 0 {
+				i = len(order) - 1 // what cannot be read is strict
+			}
+			differ = differ || at >= 0 && i != at
+			at = max(at, i)
+		}
+		for _, r := range all {
+			own := object(r.fields["sandbox"])[key]
+			set = set || own != nil
+			switch {
+			case own != nil:
+				look(own)
+			case def[key] != nil:
+				look(def[key])
+			default:
+				look(none)
+			}
+		}
+		if len(all) == 0 && def[key] != nil {
+			look(def[key])
+		}
+		if !set {
+			return ""
+		}
+		if differ {
+			c.Need("agents.*.sandbox."+key, fmt.Sprintf("parley has one sandbox for all agents, so the strictest holds: %s. Set agents.defaults.sandbox.%s to what fits all", order[at], key))
+		}
+		return order[at]
+	}
+	return strictest("mode", sandboxModes, "off"), strictest("sessionToolsVisibility", sandboxSees, "spawned")
+}
+
+// ownWorkspace finds the folder of an agent that has no entry for it: the default one has that of agents.defaults, others one beside
+// it or in it.
+func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[string]any) {
+	if isDefault {
+		c.workspace("agents.defaults.workspace", root, out)
+		return
+	}
+	for _, dir := range []string{root + "-" + string(AgentID(r.id)), filepath.Join(root, string(AgentID(r.id)))} {
+		if c.isFolder(dir) {
+			c.workspace(r.what+".workspace", dir, out)
+			return
+		}
+	}
+	c.Leave(r.what+".workspace", "no folder of it was found: name one with agents.list[].workspace, or use the one in the state folder")
+}
+
+func (c *conversion) workspace(what, dir string, out map[string]any) {
+	out["workspace"] = dir // ${NAME} and $${ are parley's already
+	switch {
+	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~"):
+		c.Differ(what, "it is relative to the configuration file now")
+	case !c.isFolder(dir):
+		c.Differ(what, "there is no such folder on this machine: bring its files there, or name another one")
+	default:
+		c.Carry(what, "")
+	}
+	c.result.HasWorkspace = true
+}
+
+func (c *conversion) isFolder(dir string) bool {
+	if rest, ok := strings.CutPrefix(dir, "~"); ok {
+		dir = filepath.Join(c.in.Getenv("HOME"), rest)
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}
+
+// defaults carries over those of agents.defaults that are more than a value at another place; false for all others.
+func (c *conversion) defaults(what string, v any) bool {
+	out := map[string]any{}
+	to := []string{"agents", "defaults"}
+	switch what {
+	case "agents.defaults.model":
+		c.model(what, v, out, true)
+	case "agents.defaults.subagents.model":
+		c.model(what, v, out, false)
+		to = append(to, "subagents")
+	case "agents.defaults.models":
+		c.Differ(what, "every model of a provider can be named; the short names were put in full")
+	case "agents.defaults.workspace", "agents.defaults.subagents.allowAgents": // the agents have it
+	case "agents.defaults.sandbox":
+		for _, k := range slices.Sorted(maps.Keys(object(v))) {
+			if k != "mode" && k != "sessionToolsVisibility" {
+				c.Leave(what+"."+k, "commands are not run in containers here; MCP servers are confined (docs/mcp.md)")
+			}
+		}
+	default:
+		return false
+	}
+	for k, x := range out {
+		put(c.out, append(slices.Clone(to), k), x)
+	}
+	return true
+}

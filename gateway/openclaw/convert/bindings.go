@@ -1,0 +1,128 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// bindings converts which agent answers where, each binding as a whole. A binding that cannot be carried over would leave its chats to another
+// agent, which may have more tools, so what it led to is closed.
+func (c *conversion) bindings(v any) {
+	var out []any
+	agents := c.agentIDs()
+	for i, x := range list(v) {
+		m := object(x)
+		what := fmt.Sprintf("bindings[%d]", i)
+		match := object(m["match"])
+		raw := match["channel"]
+		if raw == nil {
+			raw = match["provider"] // its older name
+		}
+		kind := channels.Kind(strings.ToLower(text(raw)))
+		agent := AgentID(text(m["agentId"]))
+		switch {
+		case m["type"] == "acp":
+			c.Leave(what, "it leads to an ACP agent, which parley has not: the default agent answers there. Tools of such agents are MCP servers here (docs/mcp.md)")
+			continue
+		case !c.ids.Has(kind):
+			c.Leave(what, fmt.Sprintf("parley has no channel %q", text(raw)))
+			continue
+		case !slices.Contains(agents, agent):
+			c.Leave(what, fmt.Sprintf("there is no agent %q, so the default agent answers there, as in OpenClaw", text(m["agentId"])))
+			continue
+		}
+		to, never, why := c.binding(kind, match)
+		switch {
+		case never:
+			c.Leave(what, why)
+		case why != "":
+			c.Need(what, why+": the accounts that it is about are disabled. Write the binding by hand, and take enabled: false away")
+			for j := range c.accounts {
+				if a := &c.accounts[j]; a.kind == kind && a.on && (text(match["accountId"]) == "*" || accountID(text(match["accountId"])) == a.id) {
+					c.close(a)
+				}
+			}
+		default:
+			out = append(out, map[string]any{"agentId": string(agent), "match": to})
+			c.Carry(what, "")
+			if m["comment"] != nil {
+				c.Leave(what+".comment", "bindings have no comments: write it as # behind the line")
+			}
+		}
+	}
+	if out != nil {
+		put(c.out, []string{"bindings"}, out)
+	}
+}
+
+// binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
+func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
+	to = map[string]any{"channel": string(k)}
+	for _, key := range slices.Sorted(maps.Keys(match)) {
+		v := match[key]
+		switch key {
+		case "channel", "provider":
+		case "accountId":
+			if s := text(v); s == everybody {
+				to[key] = s
+			} else {
+				to[key] = string(accountID(s))
+			}
+		case "guildId", "teamId":
+			to[key] = strings.TrimSpace(fmt.Sprint(v))
+		case "roles":
+			to[key] = v
+		case "peer":
+			peer, known, isID := c.peer(k, object(v))
+			switch {
+			case !known:
+				return nil, false, "its peer cannot be read"
+			case !isID:
+				return nil, true, fmt.Sprintf("no chat on %s has the id %v", k, object(v)["id"])
+			}
+			to[key] = peer
+		default:
+			return nil, false, "parley has no condition " + key
+		}
+	}
+	if to["roles"] != nil && to["guildId"] == nil {
+		return nil, false, "roles need guildId"
+	}
+	return to, false, ""
+}
+
+// peer writes one chat or person; known is false when it is neither, isID when no chat can have that id.
+func (c *conversion) peer(k channels.Kind, m map[string]any) (out map[string]any, known, isID bool) {
+	kind, id := strings.ToLower(text(m["kind"])), strings.TrimSpace(fmt.Sprint(m["id"]))
+	if kind == "dm" {
+		kind = "direct"
+	}
+	if m["id"] == nil || kind != "direct" && kind != "group" && kind != "channel" {
+		return nil, false, false
+	}
+	if isID = id == everybody; !isID {
+		if kind == "direct" {
+			id, isID = c.ids.Person(k, id)
+			isID = isID && !strings.HasPrefix(id, "@")
+		} else {
+			id, isID = c.ids.Chat(k, id)
+		}
+	}
+	return map[string]any{"kind": kind, "id": id}, true, isID
+}
+
+// agentIDs are the agents of the new configuration.
+func (c *conversion) agentIDs() (out []sessions.AgentID) {
+	for _, a := range list(object(c.out["agents"])["list"]) {
+		out = append(out, sessions.AgentID(text(object(a)["id"])))
+	}
+	if out == nil {
+		out = []sessions.AgentID{"main"}
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package convert
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"parley/gateway/config"
+)
+
+const head = "# Made from an OpenClaw configuration by parley import openclaw.\n"
+
+// maxRounds bounds how often a configuration is checked again after something was closed.
+const maxRounds = 300
+
+// finish writes the configuration and has it checked as any other. What parley does not take is closed, or left out where nothing opens by that.
+func (c *conversion) finish() {
+	for range maxRounds {
+		text, err := yaml.Marshal(scalars(c.out))
+		if err != nil {
+			break
+		}
+		named := references(text)
+		_, problems, err := config.Parse("config.yaml", text, c.in.Table, func(name string) string {
+			v := c.valueOf(name)
+			if v == "" && slices.Contains(named, name) {
+				return stand(text, name)
+			}
+			return v
+		})
+		if err == nil {
+			c.result.Needs = slices.DeleteFunc(named, func(name string) bool { return c.valueOf(name) != "" })
+			c.result.Config = append([]byte(head), text...)
+			return
+		}
+		i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Severity == config.SevereError })
+		if i < 0 || !c.shut(problems[i].Key, problems[i].Text) {
+			break
+		}
+	}
+	c.accounts = nil
+	c.result.Config = []byte(head)
+	c.Need("the configuration", "parley could not write it: nothing of it is carried over. Make one with parley init; sessions are imported all the same")
+}
+
+// stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
+func stand(text []byte, name string) string {
+	for _, line := range strings.Split(string(text), "\n") {
+		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretHeader.MatchString(key) && strings.Contains(line, "${"+name+"}") {
+			return "0:unset"
+		}
+	}
+	return "100000000000000001"
+}
+
+// shut makes what stands at a place harmless: an account or a server is disabled, a group closed, a list of tools permits none, rules about what may
+// leave let nothing out. What opens nothing is left out. It reports false when the place is nowhere.
+func (c *conversion) shut(place, why string) bool {
+	need := func(what, how string) bool { c.Need(what, "parley does not take it ("+why+"): "+how); return true }
+	switch seg := split(c.out, place); {
+	case len(seg) == 0:
+		return false
+	case seg[0] == "channels" && len(seg) > 1:
+		return c.shutAccount(seg, place, need)
+	case seg[0] == "session" && len(seg) > 1 && seg[1] == "sendPolicy":
+		put(c.out, []string{"session", "sendPolicy"}, map[string]any{"default": "deny"})
+		return need("session.sendPolicy", "nothing leaves until you write the rules anew")
+	case seg[0] == "tools" && len(seg) > 3 && seg[1] == "mcp":
+		if at := object(at(c.out, seg[:4])); at != nil && at["enabled"] != false {
+			at["enabled"] = false
+			return need(place, "the server is not started")
+		}
+		remove(c.out, seg[:min(4, len(seg))])
+		return need(place, "the server is left out")
+	case seg[len(seg)-1] == "deny" || seg[len(seg)-1] == "allow" || len(seg) > 2 && (seg[len(seg)-2] == "deny" || seg[len(seg)-2] == "allow"):
+		end := len(seg) - 1
+		if seg[end] != "deny" && seg[end] != "allow" {
+			end--
+		}
+		if in := object(at(c.out, seg[:end])); in != nil && slices.Contains(seg, "tools") {
+			delete(in, "allow")
+			in["deny"] = []any{"*"}
+			return need(place, "no tool is permitted there")
+		}
+	}
+	seg := split(c.out, place)
+	if seg[0] == "agents" && len(seg) > 3 && seg[1] == "defaults" && seg[2] == "sandbox" {
+		put(c.out, []string{"agents", "defaults", "sandbox"}, map[string]any{"mode": "all"})
+		return need(place, "all sessions are sandboxed")
+	}
+	if !remove(c.out, seg) {
+		return false
+	}
+	if seg[0] == "bindings" {
+		return need(place, "the binding is left out, and the default agent answers there")
+	}
+	c.Leave(place, "parley does not take it: "+why)
+	return true
+}
+
+// shutAccount closes the group in which something is wrong, else the account. What is wrong in a disabled account is taken away.
+func (c *conversion) shutAccount(seg []string, place string, need func(string, string) bool) bool {
+	end := 2
+	if len(seg) > 3 && seg[2] == "accounts" {
+		end = 4
+	}
+	section := object(at(c.out, seg[:end]))
+	groups := object(section["groups"])
+	if len(seg) > end+1 && seg[end] == "groups" {
+		id := seg[end+1]
+		if g := object(groups[id]); g != nil && (len(g) != 1 || g["enabled"] != false) {
+			groups[id] = map[string]any{"enabled": false}
+			return need(place, "the group is closed")
+		}
+		if delete(groups, id); len(groups) == 0 {
+			section["groupPolicy"] = disabled
+		}
+		return need(place, "the group is left out")
+	}
+	if section["enabled"] != false {
+		section["enabled"] = false
+		for i := range c.accounts {
+			if c.accounts[i].what == "channels."+strings.Join(seg[1:end], ".") {
+				c.accounts[i].on = false
+			}
+		}
+		return need(place, "the account is disabled: correct it, and take enabled: false away")
+	}
+	if !remove(c.out, seg) {
+		return false
+	}
+	if end == 4 && len(seg) == 4 && len(object(at(c.out, seg[:3]))) == 0 {
+		remove(c.out, seg[:2]) // without accounts the channel itself would be one
+	}
+	c.Leave(place, "the account is disabled")
+	return true
+}
+
+var reference = regexp.MustCompile(`(^|[^$])\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// references are the variables without which a configuration cannot be read, each once.
+func references(text []byte) (names []string) {
+	for _, m := range reference.FindAllSubmatch(text, -1) {
+		names = append(names, string(m[2]))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// scalars gives the values as YAML writes them: numbers as numbers.
+func scalars(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = scalars(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = scalars(x)
+		}
+		return out
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+		return v.String()
+	}
+	return v
+}
+
+// split takes a place apart, as problems name it: channels.telegram.groups.-100.topics, bindings[0].match. Names may have dots in them: the
+// longest that fits is taken. It goes as deep as something stands there.
+func split(v any, place string) (out []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		name := ""
+		for k := range v {
+			rest, ok := strings.CutPrefix(place, k)
+			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && len(k) > len(name) {
+				name = k
+			}
+		}
+		if name != "" {
+			return append([]string{name}, split(v[name], strings.TrimPrefix(place[len(name):], "."))...)
+		}
+	case []any:
+		number, rest, ok := strings.Cut(strings.TrimPrefix(place, "["), "]")
+		if n, err := strconv.Atoi(number); ok && err == nil && strings.HasPrefix(place, "[") && n >= 0 && n < len(v) {
+			return append([]string{number}, split(v[n], strings.TrimPrefix(rest, "."))...)
+		}
+	}
+	return nil
+}
+
+// at returns what stands at a place.
+func at(v any, seg []string) any {
+	for _, s := range seg {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[s]
+		case []any:
+			n, _ := strconv.Atoi(s)
+			v = x[n]
+		}
+	}
+	return v
+}
+
+// remove takes away what stands at a place.
+func remove(top map[string]any, seg []string) bool {
+	if len(seg) == 0 {
+		return false
+	}
+	last := seg[len(seg)-1]
+	switch in := at(top, seg[:len(seg)-1]).(type) {
+	case map[string]any:
+		delete(in, last)
+		return true
+	case []any:
+		n, err := strconv.Atoi(last)
+		if err != nil {
+			return false
+		}
+		rest, outer := slices.Delete(slices.Clone(in), n, n+1), seg[len(seg)-2]
+		switch around := at(top, seg[:len(seg)-2]).(type) {
+		case map[string]any:
+			around[outer] = rest
+			return true
+		case []any:
+			m, _ := strconv.Atoi(outer)
+			around[m] = rest
+			return true
+		}
+	}
+	return false
+}

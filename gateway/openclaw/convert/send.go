@@ -1,0 +1,178 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"parley/channels"
+)
+
+// sendRule is one rule of session.sendPolicy as it can be carried over.
+type sendRule struct {
+	deny  bool
+	match map[string]string // parley's conditions: channel, chatType, keyPrefix, rawKeyPrefix
+}
+
+func (r sendRule) write() map[string]any {
+	match := map[string]any{}
+	for k, v := range r.match {
+		match[k] = v
+	}
+	action := "allow"
+	if r.deny {
+		action = "deny"
+	}
+	return map[string]any{"action": action, "match": match}
+}
+
+// sendPolicy converts the rules about what may leave, each as a whole: a rule without one of its conditions would mean something else. byKey reports
+// whether a rule names session keys.
+func (c *conversion) sendPolicy(v any) (byKey bool) {
+	const what = "session.sendPolicy"
+	if v == nil {
+		return false
+	}
+	p := object(v)
+	def := text(p["default"])
+	switch {
+	case p["default"] == nil && p != nil:
+		def = "allow"
+	case def != "allow" && def != "deny":
+		def = "deny"
+		c.Need(what+".default", "this is neither allow nor deny, so nothing leaves that no rule allows: choose one")
+	}
+	put(c.out, []string{"session", "sendPolicy", "default"}, def)
+	var rules []sendRule
+	for i, x := range list(p["rules"]) {
+		r, ok := c.sendRule(fmt.Sprintf("%s.rules[%d]", what, i), object(x))
+		if !ok {
+			continue
+		}
+		byKey = byKey || r.match["keyPrefix"]+r.match["rawKeyPrefix"] != ""
+		rules = append(rules, r)
+	}
+	rules = c.onlyGroups(what, rules)
+	out := make([]any, len(rules))
+	for i, r := range rules {
+		out[i] = r.write()
+	}
+	if len(out) > 0 {
+		put(c.out, []string{"session", "sendPolicy", "rules"}, out)
+	}
+	if p["rules"] != nil && list(p["rules"]) == nil {
+		put(c.out, []string{"session", "sendPolicy", "default"}, "deny")
+		c.Need(what+".rules", "these rules cannot be read, so nothing leaves: write them anew")
+	}
+	for _, k := range slices.Sorted(maps.Keys(p)) {
+		if k != "default" && k != "rules" {
+			c.Leave(what+"."+k, "parley has no such setting")
+		}
+	}
+	return byKey
+}
+
+// sendRule converts one rule; ok is false when it is left out, which is reported.
+func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool) {
+	action := text(m["action"])
+	r = sendRule{deny: action != "allow", match: map[string]string{}}
+	if action != "allow" && action != "deny" {
+		c.Need(at+".action", "this is neither allow nor deny: the rule denies")
+	}
+	match, isMatch := m["match"].(map[string]any)
+	var unknown []string
+	if m["match"] != nil && !isMatch {
+		unknown = append(unknown, "match")
+	}
+	for _, k := range slices.Sorted(maps.Keys(match)) {
+		s, isText := match[k].(string)
+		s = strings.TrimSpace(s)
+		switch low := strings.ToLower(s); {
+		case isText && s == "" || match[k] == nil:
+		case isText && k == "channel":
+			r.match[k] = low
+			if !c.ids.Has(channels.Kind(low)) {
+				c.Leave(at, fmt.Sprintf("parley has no channel %q, so the rule says nothing here", low))
+				return r, false
+			}
+		case isText && k == "chatType" && slices.Contains([]string{"dm", "direct", "group", "channel"}, low):
+			r.match[k] = strings.Replace(low, "dm", "direct", 1)
+		case isText && (k == "keyPrefix" || k == "rawKeyPrefix"):
+			prefix, same := c.keyPrefix(s)
+			if r.match[k] = prefix; !same {
+				unknown = append(unknown, k+" "+s)
+			}
+		default:
+			unknown = append(unknown, k)
+		}
+	}
+	switch {
+	case len(unknown) > 0 && r.deny:
+		c.Need(at, fmt.Sprintf("parley has no condition %s, so this rule to deny is left out and denies nothing. Choose: write the rule without the condition (it then denies more: %s), or leave it out",
+			strings.Join(unknown, ", "), described(r.match)))
+	case len(unknown) > 0:
+		c.Leave(at, "parley has no condition "+strings.Join(unknown, ", ")+", and without it the rule would allow more")
+	default:
+		c.Carry(at, "")
+	}
+	return r, len(unknown) == 0
+}
+
+func described(match map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(match)) {
+		out = append(out, k+" "+match[k])
+	}
+	if out == nil {
+		return "everything"
+	}
+	return strings.Join(out, ", ")
+}
+
+// keyPrefix writes the beginning of a session key as parley has it; ok is false when it cannot mean the same there, because the main session
+// has another name.
+func (c *conversion) keyPrefix(s string) (prefix string, ok bool) {
+	seg := strings.Split(strings.ToLower(s), ":")
+	at := 0
+	if seg[0] == "agent" {
+		at = 2
+	}
+	for i, w := range seg {
+		last := i == len(seg)-1
+		switch {
+		case w == "dm":
+			seg[i] = "direct"
+		case i == at && w == c.result.MainKey:
+			seg[i] = "main"
+		case i == at && c.result.MainKey != "main" && w != "" && (w == "main" || last && (strings.HasPrefix(c.result.MainKey, w) || strings.HasPrefix("main", w))):
+			return s, false
+		}
+	}
+	return strings.Join(seg, ":"), true
+}
+
+// onlyGroups keeps rules for groups from allowing rooms: parley counts rooms as groups, OpenClaw does not.
+func (c *conversion) onlyGroups(what string, rules []sendRule) []sendRule {
+	for _, r := range rules {
+		if r.deny || r.match["chatType"] != "group" {
+			continue
+		}
+		rooms := sendRule{deny: true, match: maps.Clone(r.match)}
+		rooms.match["chatType"] = "channel"
+		covered := func(o sendRule) bool {
+			for k, v := range o.match {
+				if rooms.match[k] != v {
+					return false
+				}
+			}
+			return true
+		}
+		if slices.ContainsFunc(rules, covered) {
+			continue
+		}
+		rules = append(rules, rooms)
+		c.Differ(what+": "+described(r.match), "parley counts rooms as groups; a rule that denies rooms keeps this rule to groups alone")
+	}
+	return rules
+}

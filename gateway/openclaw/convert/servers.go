@@ -1,0 +1,165 @@
+package convert
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// servers converts mcp.servers into tools.mcp.servers. A server whose tools were restricted in a way that parley has not is not started.
+func (c *conversion) servers(mcp map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(mcp)) {
+		if k != "servers" {
+			c.Leave("mcp."+k, "parley has no such setting")
+		}
+	}
+	all := object(mcp["servers"])
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		what, m, out := "mcp.servers."+name, object(all[name]), map[string]any{}
+		to := strings.Trim(notInServers.Replace(strings.ToLower(name)), "-")
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			v := m[key]
+			switch key {
+			case "command", "args", "url", "cwd":
+				out[key] = v
+			case "workingDirectory":
+				out["cwd"] = v
+			case "enabled":
+				if v != true {
+					out["enabled"] = false
+				}
+			case "env", "headers":
+				values := map[string]any{}
+				for _, n := range slices.Sorted(maps.Keys(object(v))) {
+					values[n] = c.serverValue(what+"."+key+"."+n, variableFor("mcp", to, n), object(v)[n])
+				}
+				out[key] = values
+			case "toolFilter", "tools":
+				c.toolFilter(what+"."+key, v, out)
+			case "type", "transport", "description", "name":
+			case "disabled":
+				if v != false {
+					out["enabled"] = false
+				}
+			default:
+				if strings.Contains(strings.ToLower(key), "allow") || strings.Contains(strings.ToLower(key), "deny") || key == "include" || key == "exclude" || key == "agents" || key == "requester" {
+					out["enabled"] = false
+					c.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, and take enabled: false away")
+				} else {
+					c.Leave(what+"."+key, "parley has no such setting for a server")
+				}
+			}
+		}
+		if to == "" || object(object(object(object(c.out["tools"])["mcp"])["servers"])[to]) != nil {
+			c.Need(what, "another server has the same name for parley: add it by hand under tools.mcp.servers")
+			continue
+		}
+		put(c.out, []string{"tools", "mcp", "servers", to}, out)
+		c.Carry(what, "")
+	}
+}
+
+var notInServers = strings.NewReplacer(" ", "-", ".", "-", "_", "-", "/", "-", "@", "-", ":", "-")
+
+// serverValue moves values that may be secrets into the environment; plain settings stay readable.
+func (c *conversion) serverValue(what, name string, v any) any {
+	if s, ok := v.(string); ok && !secretHeader.MatchString(name) {
+		return s
+	}
+	return c.secret(what, name, v)
+}
+
+// toolFilter converts which tools of a server count.
+func (c *conversion) toolFilter(what string, v any, out map[string]any) {
+	m := object(v)
+	include, ok1 := texts(m["include"])
+	exclude, ok2 := texts(m["exclude"])
+	rest := maps.Clone(m)
+	delete(rest, "include")
+	delete(rest, "exclude")
+	if m == nil || !ok1 || !ok2 || len(rest) > 0 {
+		out["enabled"] = false
+		c.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, and take enabled: false away")
+		return
+	}
+	if m["include"] != nil {
+		out["allow"] = anys(include)
+		if len(include) == 0 {
+			out["enabled"] = false
+		}
+	}
+	if len(exclude) > 0 {
+		out["deny"] = anys(exclude)
+	}
+}
+
+// hooks converts what programs outside may send. Mappings have templates of another kind, so they are left out: they would start turns.
+func (c *conversion) hooks(m map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		what := "hooks." + k
+		switch k {
+		case "enabled":
+			put(c.out, []string{"hooks", k}, m[k] == true)
+		case "path":
+			put(c.out, []string{"hooks", k}, m[k])
+		case "token":
+			put(c.out, []string{"hooks", k}, c.secret(what, "PARLEY_HOOKS_TOKEN", m[k]))
+		case "allowRequestSessionKey":
+			put(c.out, []string{"hooks", k}, m[k] == true)
+		case "allowedSessionKeyPrefixes":
+			prefixes, ok := texts(m[k])
+			if !ok || len(prefixes) == 0 {
+				continue // parley then takes hook: alone
+			}
+			put(c.out, []string{"hooks", k}, anys(prefixes))
+		case "allowedAgentIds":
+			ids, ok := texts(m[k])
+			if !ok || len(ids) == 0 {
+				continue // parley then takes the default agent alone
+			}
+			for i, id := range ids {
+				if id != everybody {
+					ids[i] = string(AgentID(id))
+				}
+			}
+			put(c.out, []string{"hooks", "allowedAgents"}, anys(ids))
+		case "mappings":
+			c.Need(what, "their templates are written otherwise here: write them again (docs/automation.md)")
+			continue
+		default:
+			c.Leave(what, hint(what))
+			continue
+		}
+		c.Carry(what, "")
+	}
+	if m["enabled"] == true && m["token"] == nil {
+		put(c.out, []string{"hooks", "enabled"}, false)
+		c.Need("hooks.token", "hooks are off, because there is no token: set hooks.token and hooks.enabled")
+	}
+}
+
+// commands reports what is left of the section commands; owners are converted at the end.
+func (c *conversion) commands(m map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if k != "ownerAllowFrom" {
+			c.Leave("commands."+k, "parley's commands are for everybody who is let in, some for owners alone (docs/chats.md)")
+		}
+	}
+}
+
+// modelless disables all accounts of a host that would have no language model: the built-in demo would answer people.
+func (c *conversion) modelless() {
+	if len(object(object(c.out["models"])["providers"])) > 0 || c.valueOf("OPENAI_API_KEY") != "" || c.valueOf("ANTHROPIC_API_KEY") != "" {
+		return
+	}
+	on := 0
+	for i := range c.accounts {
+		if c.accounts[i].on {
+			c.close(&c.accounts[i])
+			on++
+		}
+	}
+	if on > 0 {
+		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, and take enabled: false away")
+	}
+}

@@ -1,0 +1,281 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/gateway/filesystem"
+	"parley/gateway/openclaw/database"
+	"parley/gateway/openclaw/report"
+	"parley/sessions"
+)
+
+// Bounds.
+const (
+	maxFile   = 64 << 20  // a sessions.json, in bytes
+	maxMemory = 128 << 20 // histories that are kept between Read and Messages, in bytes of their events
+)
+
+// Folder is a state folder and what Read needs beside it.
+type Folder struct {
+	Root      *os.Root // nothing outside is read
+	Databases *database.Folder
+	IDs       IDs
+	Report    *report.Report
+	MainKey   string                         // session.mainKey; "" = main
+	Global    bool                           // session.scope is global
+	Parse     func(text []byte) (any, error) // reads sessions.json
+	Progress  func(done, total int)          // sessions read so far; nil = nobody looks
+
+	// IsOwner reports whether a direct chat is an owner's. Where the main conversation belongs to the owners (session.dmScope owner-main), the
+	// chat of another person does not become the place that it answers to. nil = everybody shares the main conversation.
+	IsOwner func(channels.Address) bool
+}
+
+// History is the sessions of a state folder.
+type History struct {
+	Sessions []Imported
+
+	reader
+	found   []found
+	taken   map[sessions.Key]string
+	left    map[string][]string // sessions that are left out, by reason
+	both    int                 // sessions that are in a database and in sessions.json
+	all     counts
+	counted map[string]bool // files of a sessions folder that belong to a session
+	kept    int64           // bytes of events in memory
+}
+
+// reader is the folder and what is known of it.
+type reader struct {
+	root      *os.Root
+	files     fs.FS
+	databases *database.Folder
+	ids       IDs
+	report    *report.Report
+	mainKey   string
+	global    bool
+	parse     func([]byte) (any, error)
+	isOwner   func(channels.Address) bool
+}
+
+// Imported is one session.
+type Imported struct {
+	Session sessions.Session
+	Count   int // messages
+
+	history *History
+	from    *found
+	kept    []sessions.Message // nil if they were too much
+}
+
+// found is a session as a layout has it.
+type found struct {
+	raw     string // key
+	agent   sessions.AgentID
+	folder  string // of its JSONL files
+	mainKey string
+	entry   entry
+	mapped  mapped
+	windows []window // oldest first
+	missing string   // why it has no transcript
+	sqlite  bool
+}
+
+// window is the transcript between two resets.
+type window struct {
+	id     string // OpenClaw's session id
+	begins time.Time
+	each   func(ctx context.Context, take func(raw []byte, broken bool)) error
+}
+
+// Read reads the sessions of a folder. What cannot be read is a line of the report.
+func Read(ctx context.Context, f Folder) (*History, error) {
+	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner},
+		taken: map[sessions.Key]string{}, left: map[string][]string{}, counted: map[string]bool{}}
+	agents, err := fs.ReadDir(h.files, "agents")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.report.Need("agents", "the folder cannot be read, so no session was imported: "+err.Error())
+	}
+	for _, a := range agents {
+		if !a.IsDir() {
+			continue
+		}
+		if err := h.tables(ctx, a.Name()); err != nil {
+			return nil, err
+		}
+		h.store(path.Join("agents", a.Name(), "sessions"), AgentID(a.Name()), false)
+	}
+	h.store("sessions", "main", true)
+	for i := range h.found {
+		if err := h.take(ctx, &h.found[i]); err != nil {
+			return nil, err
+		}
+		if f.Progress != nil {
+			f.Progress(i+1, len(h.found))
+		}
+	}
+	h.summary()
+	if len(h.Sessions) == 0 {
+		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them there and import again")
+	}
+	return h, h.shared(ctx)
+}
+
+// Messages returns the history of a session, oldest message first.
+func (x Imported) Messages(ctx context.Context) ([]sessions.Message, error) {
+	if x.kept != nil || x.Count == 0 {
+		return x.kept, nil
+	}
+	msgs, _, _, err := x.history.messages(ctx, x.from)
+	return msgs, err
+}
+
+// take makes a session of what a layout has.
+func (h *History) take(ctx context.Context, f *found) error {
+	m := f.mapped
+	switch by, twice := h.taken[m.key]; {
+	case m.left != "":
+		h.left[m.left] = append(h.left[m.left], f.raw)
+		return nil
+	case m.key == sessions.GlobalKey && !h.global:
+		h.left["session.scope is not global: no chat leads to them"] = append(h.left["session.scope is not global: no chat leads to them"], f.raw)
+		return nil
+	case twice && !f.sqlite && strings.HasPrefix(by, fromDatabase):
+		h.both++
+		return nil
+	case twice:
+		h.report.Leave("session "+f.raw, "it becomes the same as "+strings.TrimPrefix(by, fromDatabase))
+		return nil
+	}
+	msgs, n, size, err := h.messages(ctx, f)
+	if err != nil {
+		return err
+	}
+	what, e := "session "+f.raw, f.entry
+	last := h.last(m.key, e)
+	if p, err := m.key.Parse(); err == nil && p.Form == sessions.FormMain && !last.IsZero() && h.isOwner != nil && !h.isOwner(last) {
+		last = channels.Address{}
+		h.report.Differ(what+": where it answers", "a person who is no owner wrote last; it answers to the owner who writes next")
+	}
+	s := sessions.Session{Key: m.key, Agent: cmp.Or(m.key.Agent(), f.agent), ID: sessionID(e.SessionID, m.key), Title: titleOf(e.DisplayName, e.Subject), Label: titleOf(e.Label), SpawnedBy: m.parent, Settings: h.settings(what, e), Last: last}
+	if ms, err := e.UpdatedAt.Int64(); err == nil && ms > 0 {
+		s.Updated = time.UnixMilli(ms).UTC()
+	} else if len(msgs) > 0 {
+		s.Updated = msgs[len(msgs)-1].Time
+	}
+	if s.SpawnedBy == "" && e.SpawnedBy != "" {
+		s.SpawnedBy = f.key(h, e.SpawnedBy)
+	}
+	x := Imported{Session: s, Count: len(msgs), history: h, from: f}
+	if h.kept += size; h.kept <= maxMemory {
+		x.kept = msgs
+	}
+	h.taken[m.key] = f.raw
+	if f.sqlite {
+		h.taken[m.key] = fromDatabase + f.raw
+	}
+	h.Sessions = append(h.Sessions, x)
+	h.report.Sessions++
+	h.report.Messages += len(msgs)
+	h.all.add(n)
+	if n.broken > 0 {
+		h.report.Leave(fmt.Sprintf("%s: %d lines of its transcript", what, n.broken), "they cannot be read; keep the file")
+	}
+	line := fmt.Sprintf("%s → %s, %d messages", what, m.key, len(msgs))
+	if len(f.windows) > 1 {
+		line += fmt.Sprintf(" of %d conversations", len(f.windows))
+	}
+	if why := slices.DeleteFunc([]string{f.missing, m.note}, func(s string) bool { return s == "" }); len(why) > 0 {
+		h.report.Differ(line, strings.Join(why, "; "))
+		return nil
+	}
+	h.report.Carry(line, "")
+	return nil
+}
+
+// fromDatabase begins the entries of taken that a database has.
+const fromDatabase = "SQLite: "
+
+// key returns parley's key for a key that an event or an entry names.
+func (f *found) key(h *History, raw string) sessions.Key {
+	if raw == "" {
+		return ""
+	}
+	return keyFor(raw, f.agent, f.mainKey, h.ids).key
+}
+
+// messages reads the windows of a session as one history. size is that of their events.
+func (h *History) messages(ctx context.Context, f *found) (msgs []sessions.Message, n counts, size int64, err error) {
+	for _, w := range f.windows {
+		t := transcript{id: windowID(w.id, f.mapped.key), key: func(k string) sessions.Key { return f.key(h, k) }}
+		err := w.each(ctx, func(raw []byte, broken bool) {
+			size += int64(len(raw))
+			t.add(raw, broken)
+		})
+		if ctx.Err() != nil {
+			return nil, n, size, ctx.Err()
+		}
+		if err != nil {
+			f.missing = "a part of its transcript cannot be read: " + err.Error()
+		}
+		msgs = append(msgs, t.finish()...)
+		n.add(t.n)
+	}
+	return msgs, n, size, nil
+}
+
+// summary reports what concerns many sessions, one line a kind.
+func (h *History) summary() {
+	say := func(count int, words, why string) {
+		if count > 0 {
+			h.report.Differ(fmt.Sprintf("transcripts: %d %s", count, words), why)
+		}
+	}
+	n := h.all
+	say(n.compactions, "summaries", "all messages are carried over instead; the older part is summed up again when it is needed")
+	say(n.thinking, "pieces of thinking", "left out: they belong to the model and the account that made them")
+	say(n.images, "images", "left out: without data, or too large")
+	say(n.unanswered, "tool calls without a result", "they got one that says so: providers refuse calls without")
+	say(n.orphans, "tool results without a call", "left out: providers refuse them")
+	say(n.mirrors, "copies of sent answers", "left out: the answers themselves are there")
+	say(n.extensions, "texts of extensions", "left out: OpenClaw's extensions wrote them for the model")
+	say(n.otherRoles, "entries of other roles", "left out: no person and no model wrote them")
+	say(n.hidden, "messages of abandoned branches", "left out: OpenClaw no longer showed them after a rewind or a fork")
+	say(h.both, "sessions in JSONL files", "SQLite has them too and was read")
+	for _, why := range slices.Sorted(maps.Keys(h.left)) {
+		keys := h.left[why]
+		slices.Sort(keys)
+		const few = 5
+		list := strings.Join(keys[:min(len(keys), few)], ", ")
+		if len(keys) > few {
+			list += ", …"
+		}
+		h.report.Leave(fmt.Sprintf("sessions (%d): %s", len(keys), list), why)
+	}
+}
+
+// read reads a file of the folder whole.
+func (h *History) read(name string, limit int64) ([]byte, error) {
+	f, err := filesystem.OpenIn(h.root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d MB", name, limit>>20)
+	}
+	return text, err
+}
