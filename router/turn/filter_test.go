@@ -213,7 +213,7 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 				sessions.Message{ID: words[:3] + "a", Role: sessions.Assistant, Model: "other/x", Content: sessions.TextContent("I see"), Time: at})
 		}
 		s := sessions.Session{Key: b.key, ID: "imported", Agent: "main", Last: b.chat, Created: time.Now(), Updated: time.Now()}
-		if err := b.Store.Import(b.T.Context(), s, msgs); err != nil {
+		if _, err := b.Store.Import(b.T.Context(), []sessions.Import{{Session: s, Messages: msgs}}); err != nil {
 			b.T.Fatal(err)
 		}
 		b.use("strict")
