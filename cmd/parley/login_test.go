@@ -110,7 +110,7 @@ func TestLoginCommand(t *testing.T) {
 	if strings.Count(text, "\x1b[H\x1b[2J") != 1 || !strings.Contains(text, "Linked devices") || strings.Contains(text, "example.org") {
 		t.Errorf("shown:\n%s", text)
 	}
-	if err := (loginCmd{Channel: "fake"}).link(e, terminal{out: io.Discard, is: true}); err == nil || !strings.Contains(err.Error(), "somebody is linking fake (default) already") {
+	if err := (loginCmd{Channel: "fake"}).link(e, terminal{out: io.Discard, is: true}); err == nil || !strings.Contains(err.Error(), "another login of fake (default) is running") {
 		t.Errorf("a second login: %v", err)
 	}
 	if err := fake.Confirm(t.Context(), "Anna"); err != nil {
@@ -123,7 +123,7 @@ func TestLoginCommand(t *testing.T) {
 	if err := (loginCmd{Channel: "fake", Phone: "+4915123456789"}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), "already linked as Anna") {
 		t.Errorf("a login of what is connected: %v", err)
 	}
-	for _, c := range []struct{ channel, want string }{{"fake", "already linked as Anna"}, {"webchat", "is not linked by a person"}, {"nochannel", "there is no channel"}} {
+	for _, c := range []struct{ channel, want string }{{"fake", "already linked as Anna"}, {"webchat", "needs no login"}, {"nochannel", "unknown channel"}} {
 		if err := (loginCmd{Channel: c.channel}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("without a terminal, %s: %v", c.channel, err)
 		}
@@ -152,7 +152,7 @@ func TestLoginCommand(t *testing.T) {
 		default:
 		}
 	}
-	if err := (logoutCmd{Channel: "fake"}).Run(e); err == nil || !strings.Contains(err.Error(), "fake (default) is not linked: there is nothing to end") {
+	if err := (logoutCmd{Channel: "fake"}).Run(e); err == nil || !strings.Contains(err.Error(), "fake (default) is not linked") {
 		t.Errorf("a second logout: %v", err)
 	}
 	if err := (channelsRestartCmd{Channel: "fake", Account: "default"}).Run(e); err != nil {

@@ -75,7 +75,7 @@ agents:
 	w.tg.Say(owner, owner, "/status")
 	n := agent.BreakerFailures + 3
 	// 10 × (1000 × $0.001 + 10 × $0.002), as each broken answer is asked for once more, + 7 × (1000 × $0.000001 + 10 × $0.000005)
-	if got := w.sent(owner, n)[n-1].Text; !strings.Contains(got, "Model provider mock failed again and again") || !strings.Contains(got, "$10.21") {
+	if got := w.sent(owner, n)[n-1].Text; !strings.Contains(got, "Model provider mock failed repeatedly") || !strings.Contains(got, "$10.21") {
 		t.Errorf("/status says %q", got)
 	}
 	resp, err := http.Get(p.url + "/metrics")
