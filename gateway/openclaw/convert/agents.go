@@ -247,6 +247,14 @@ func (c *conversion) defaults(what string, v any) bool {
 	case "agents.defaults.subagents.model":
 		c.model(what, v, out, false)
 		to = append(to, "subagents")
+	case "agents.defaults.compaction":
+		for _, k := range slices.Sorted(maps.Keys(object(v))) {
+			if k != "model" {
+				c.Leave(what+"."+k, "parley sums a session up when its window is nearly full: agents.defaults.compaction.at")
+			}
+		}
+		c.model(what+".model", object(v)["model"], out, false)
+		to = append(to, "compaction")
 	case "agents.defaults.models":
 		c.Differ(what, "every model of a provider can be named; the short names were put in full")
 	case "agents.defaults.workspace", "agents.defaults.subagents.allowAgents": // the agents have it

@@ -55,7 +55,7 @@ func (g gen) people(kind string) any {
 func (g gen) flag() any { return g.one(2) }
 
 var toolNames = []string{"read", "write", "edit", "exec", "web_fetch", "message", "cron", "sessions_send", "sessions_spawn", "sessions_list", "sessions_history", "session_status", "memory_search",
-	"group:sessions", "group:fs", "group:web", "group:messaging", "group:openclaw", "bundle-mcp", "github__*", "sessions_*", "*", "browser", "group:runtime", "subagents", "agents_list"}
+	"group:sessions", "group:fs", "group:web", "group:messaging", "group:openclaw", "bundle-mcp", "github__*", "github__*", "github__*", "sessions_*", "*", "browser", "group:runtime", "subagents", "agents_list"}
 
 // tools is a section about tools.
 func (g gen) tools() map[string]any {
@@ -175,7 +175,7 @@ func (g gen) sendRule() any {
 	match := map[string]any{}
 	g.maybe(match, 2, "channel", func() any { return pick(g, "telegram", "discord", "whatsapp", "slack") })
 	g.maybe(match, 2, "chatType", func() any { return pick(g, "direct", "dm", "group", "channel") })
-	g.maybe(match, 5, "keyPrefix", func() any {
+	g.maybe(match, 6, "keyPrefix", func() any {
 		return pick(g, "main", "telegram:group:-1001", "telegram:dm:", "discord:", "home", "cron:", "telegram:direct:1001")
 	})
 	g.maybe(match, 8, "rawKeyPrefix", func() any { return pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main") })
@@ -241,7 +241,7 @@ func (g gen) configuration() (map[string]any, []convert.Person) {
 		agents["list"] = []any{g.agent("main"), g.agent("family")}
 	}
 	top["agents"] = agents
-	g.maybe(top, 2, "tools", func() any {
+	g.maybe(top, 1, "tools", func() any {
 		m := g.toolSection()
 		g.maybe(m, 3, "sessions", func() any { return map[string]any{"visibility": pick(g, "self", "tree", "agent", "all")} })
 		g.maybe(m, 3, "agentToAgent", func() any {
@@ -249,14 +249,14 @@ func (g gen) configuration() (map[string]any, []convert.Person) {
 			g.maybe(a, 2, "allow", func() any { return g.some([]string{"main", "family", "fam*", "other"}, 2) })
 			return a
 		})
-		g.maybe(m, 5, "subagents", func() any { return map[string]any{"tools": g.tools()} })
+		g.maybe(m, 2, "subagents", func() any { return map[string]any{"tools": g.tools()} })
 		return m
 	})
-	g.maybe(top, 2, "session", func() any {
+	g.maybe(top, 1, "session", func() any {
 		s := map[string]any{}
 		g.maybe(s, 2, "dmScope", func() any { return pick(g, "main", "per-peer", "per-channel-peer", "per-account-channel-peer") })
 		g.maybe(s, 8, "mainKey", func() any { return "home" })
-		g.maybe(s, 2, "sendPolicy", func() any {
+		g.maybe(s, 1, "sendPolicy", func() any {
 			p := map[string]any{}
 			g.maybe(p, 2, "default", func() any { return pick(g, "allow", "deny", "deny") })
 			rules := []any{}
