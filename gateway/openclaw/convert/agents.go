@@ -108,7 +108,7 @@ func (c *conversion) spawns(r raw, defaults, out map[string]any) {
 	}
 	allow, ok := texts(v)
 	if !ok {
-		c.Need(what, "this list cannot be read, so the agent spawns only itself: write it anew")
+		c.Need(what, "this list cannot be read, so the agent spawns only itself: write it again")
 		return
 	}
 	var ids []string
@@ -139,7 +139,7 @@ func (c *conversion) agentTools(r raw, out map[string]any) {
 		}
 	}
 	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
-		c.Need(r.what+".tools", "it cannot be read, so the agent has no tools: write it anew")
+		c.Need(r.what+".tools", "it cannot be read, so the agent has no tools: write it again")
 		out["tools"] = nothing.write()
 		return
 	}

@@ -63,7 +63,7 @@ func (c *conversion) sendPolicy(v any) (byKey bool) {
 	}
 	if p["rules"] != nil && list(p["rules"]) == nil {
 		put(c.out, []string{"session", "sendPolicy", "default"}, "deny")
-		c.Need(what+".rules", "these rules cannot be read, so nothing leaves: write them anew")
+		c.Need(what+".rules", "these rules cannot be read, so nothing leaves: write them again")
 	}
 	for _, k := range slices.Sorted(maps.Keys(p)) {
 		if k != "default" && k != "rules" {

@@ -83,7 +83,7 @@ func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out
 	also, ok2 := texts(m["alsoAllow"])
 	deny, ok3 := texts(m["deny"])
 	if !ok1 || !ok2 || !ok3 {
-		c.Need(what, "its lists cannot be read, so no tool is permitted here: write them anew")
+		c.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
 		return []toolPolicy{{unlisted: true}}
 	}
 	if profile != nil && profile != "full" {
@@ -377,7 +377,7 @@ func (c *conversion) agentToAgent(m map[string]any) {
 	}
 	allow, ok := texts(m["allow"])
 	if !ok {
-		c.Need("tools.agentToAgent.allow", "this list cannot be read, so agents do not reach each other: write it anew, and set enabled")
+		c.Need("tools.agentToAgent.allow", "this list cannot be read, so agents do not reach each other: write it again, and set enabled")
 		return
 	}
 	var names []string
