@@ -171,15 +171,23 @@ func (g gen) account(kind string, withToken bool) map[string]any {
 	return m
 }
 
+// sendRule has mostly one condition: with more of them it hardly ever decides.
 func (g gen) sendRule() any {
 	match := map[string]any{}
-	g.maybe(match, 2, "channel", func() any { return pick(g, "telegram", "discord", "whatsapp", "slack") })
-	g.maybe(match, 2, "chatType", func() any { return pick(g, "direct", "dm", "group", "channel") })
-	g.maybe(match, 6, "keyPrefix", func() any {
-		return pick(g, "main", "telegram:group:-1001", "telegram:dm:", "discord:", "home", "cron:", "telegram:direct:1001")
-	})
-	g.maybe(match, 8, "rawKeyPrefix", func() any { return pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main") })
-	g.maybe(match, 12, "provider", func() any { return "x" })
+	for range pick(g, 0, 1, 1, 1, 1, 2, 3) {
+		switch g.IntN(12) {
+		case 0, 1, 2:
+			match["channel"] = pick(g, "telegram", "discord", "whatsapp", "slack")
+		case 3, 4, 5, 6:
+			match["chatType"] = pick(g, "direct", "dm", "group", "group", "channel")
+		case 7, 8:
+			match["keyPrefix"] = pick(g, "main", "telegram:group:-1001", "telegram:dm:", "discord:", "home", "cron:", "telegram:direct:1001")
+		case 9, 10:
+			match["rawKeyPrefix"] = pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main")
+		default:
+			match["provider"] = "x"
+		}
+	}
 	return map[string]any{"action": pick(g, "allow", "deny"), "match": match}
 }
 
@@ -249,7 +257,13 @@ func (g gen) configuration() (map[string]any, []convert.Person) {
 			g.maybe(a, 2, "allow", func() any { return g.some([]string{"main", "family", "fam*", "other"}, 2) })
 			return a
 		})
-		g.maybe(m, 2, "subagents", func() any { return map[string]any{"tools": g.tools()} })
+		g.maybe(m, 2, "subagents", func() any {
+			t := g.tools()
+			g.maybe(t, 2, "allow", func() any {
+				return append(g.some(toolNames, 2), "github__*", pick(g, "sessions_list", "group:sessions", "message"))
+			})
+			return map[string]any{"tools": t}
+		})
 		return m
 	})
 	g.maybe(top, 1, "session", func() any {
@@ -258,7 +272,7 @@ func (g gen) configuration() (map[string]any, []convert.Person) {
 		g.maybe(s, 8, "mainKey", func() any { return "home" })
 		g.maybe(s, 1, "sendPolicy", func() any {
 			p := map[string]any{}
-			g.maybe(p, 2, "default", func() any { return pick(g, "allow", "deny", "deny") })
+			g.maybe(p, 2, "default", func() any { return pick(g, "allow", "deny", "deny", "deny") })
 			rules := []any{}
 			for range g.IntN(4) {
 				rules = append(rules, g.sendRule())
