@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -73,6 +74,7 @@ func Configuration(in Input) Result {
 	c.commands(object(top["commands"]))
 	c.providers(top["models"])
 	c.environment("env", top["env"])
+	c.defaultsThatDiffer()
 	c.modelless()
 	c.finish()
 	c.owners(object(top["commands"]))
@@ -169,6 +171,25 @@ func (c *conversion) resets(key string, v any) {
 			continue
 		}
 		one("session."+key+"."+k, append(slices.Clone(place), name), object(set[k]))
+	}
+}
+
+// otherDefaults are keys that both programs have and whose defaults differ. Those about rights are stricter in parley, so nothing opens.
+var otherDefaults = []struct{ key, ours, theirs string }{
+	{"tools.sessions.visibility", "tree", "all"}, {"tools.agentToAgent.enabled", "false", "true"}, {"agents.defaults.subagents.maxSpawnDepth", "1", "5"},
+	{"messages.queue.mode", "collect", "steer"}, {"messages.queue.debounceMs", "1000", "500"}, {"agents.defaults.timeoutSeconds", "600", "172800"},
+}
+
+// defaultsThatDiffer reports the keys that the configuration leaves to a default that differs.
+func (c *conversion) defaultsThatDiffer() {
+	var out []string
+	for _, d := range otherDefaults {
+		if at(c.out, strings.Split(d.key, ".")) == nil {
+			out = append(out, fmt.Sprintf("%s is %s (it was %s)", d.key, d.ours, d.theirs))
+		}
+	}
+	if len(out) > 0 && len(c.accounts) > 0 {
+		c.Differ("defaults", strings.Join(out, "; "))
 	}
 }
 

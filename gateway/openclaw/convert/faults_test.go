@@ -154,6 +154,7 @@ func TestNothingRefuses(t *testing.T) {
 		{`{"channels": {"discord": {"token": {"source": "file", "provider": "vault", "id": "/discord"}}}}`, "channels discord token", `"${DISCORD_TOKEN}"`},
 		{`{"channels": {"telegram": {"accounts": {"a": {}, "b": {"botToken": "1:a"}}}}}`, "channels telegram accounts a enabled", "false"},
 		{`{"channels": {"telegram": {"botToken": "1:a", "accounts": {"biz": {"botToken": "2:b"}}}}}`, "channels telegram accounts default token", `"${TELEGRAM_TOKEN}"`},
+		{`{"channels": {"telegram": {"botToken": "1:a", "accounts": {"biz": {}}}}}`, "channels telegram accounts biz enabled", "false"},
 		{`{"bindings": [{"agentId": "gone", "match": {"channel": "telegram"}}]}`, "bindings", "null"},
 		{`{"bindings": [{"type": "acp", "agentId": "main", "match": {"channel": "telegram"}}]}`, "bindings", "null"},
 		{`{"channels": {"telegram": {"botToken": "1:a"}}, "bindings": [{"agentId": "main", "match": {"channel": "telegram", "peer": {"kind": "dm", "id": "telegram:1001"}}}]}`, "bindings 0 match peer", `{"id":"1001","kind":"direct"}`},

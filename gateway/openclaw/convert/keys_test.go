@@ -280,3 +280,55 @@ func has(v any, place string) bool {
 	}
 	return false
 }
+
+// TestDefaults compares the defaults of keys that both programs have. A difference is reported, or it is stricter, or it is harmless.
+// source: openclaw 2026.9.6, docs/gateway/config-agents, docs/gateway/config-tools, docs/concepts/queue.md, docs/channels/groups.md
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	ours := ourDefaults(t)
+	_, _, r := made(t, `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"]}}}`, nil)
+	said := shown(r.Different)
+	for key, theirs := range map[string]string{
+		"channels.telegram.dmPolicy": "pairing", "channels.telegram.groupPolicy": "allowlist", "channels.discord.allowBots": "false", "channels.whatsapp.readReceipts": "true", "session.scope": "per-sender",
+		"session.dmScope": "main", "session.reset.mode": "none", "session.reset.atHour": "4", "tools.sessions.visibility": "all", "tools.agentToAgent.enabled": "true", "agents.defaults.sandbox.mode": "off",
+		"agents.defaults.sandbox.sessionToolsVisibility": "spawned", "agents.defaults.subagents.archiveAfterMinutes": "60", "agents.defaults.subagents.maxConcurrent": "8",
+		"agents.defaults.subagents.maxChildrenPerAgent": "5", "agents.defaults.subagents.maxSpawnDepth": "5", "agents.defaults.timeoutSeconds": "172800", "messages.ackReactionScope": "group-mentions",
+		"messages.removeAckAfterReply": "false", "hooks.enabled": "false", "hooks.path": "/hooks", "log.level": "info",
+	} {
+		have, ok := ours[key]
+		switch {
+		case !ok:
+			t.Errorf("parley has no default for %s", key)
+		case have != theirs && !strings.Contains(said, key):
+			t.Errorf("%s is %s, it was %s, and the report does not say so", key, have, theirs)
+		case have != theirs && key != "session.dmScope" && !strings.Contains(said, key+" is "+have):
+			t.Errorf("the report gives another default of %s than %s", key, have)
+		}
+	}
+}
+
+// ourDefaults are the defaults of docs/config.schema.json.
+func ourDefaults(t *testing.T) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile("../../../docs/config.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top map[string]any
+	if err := json.Unmarshal(b, &top); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	var walk func(v any, at string)
+	walk = func(v any, at string) {
+		n := obj(v)
+		if d, ok := n["default"]; ok {
+			out[at] = strings.Trim(shown(d), `"`)
+		}
+		for k, x := range obj(n["properties"]) {
+			walk(x, strings.TrimPrefix(at+"."+k, "."))
+		}
+	}
+	walk(top, "")
+	return out
+}
