@@ -101,8 +101,10 @@ func (c *conversion) session(s map[string]any) {
 	if _, ok := s["idleMinutes"]; ok && s["reset"] == nil {
 		put(c.out, []string{"session", "reset", "mode"}, "idle")
 	}
-	byKey := c.sendPolicy(s["sendPolicy"])
-	c.dmScope(text(s["dmScope"]), byKey)
+	c.dmScope(text(s["dmScope"]), false)
+	if c.sendPolicy(s["sendPolicy"]) {
+		c.dmScope(text(s["dmScope"]), true)
+	}
 }
 
 // dmScope carries session.dmScope over. Without one OpenClaw's default is main and parley's is owner-main, which separates more. Rules about
@@ -117,6 +119,7 @@ func (c *conversion) dmScope(scope string, byKey bool) {
 	switch {
 	case scope == "" && byKey:
 		put(c.out, []string{"session", "dmScope"}, "main")
+		c.Different = slices.DeleteFunc(c.Different, func(i report.Item) bool { return i.What == "session.dmScope" })
 		c.Differ("session.dmScope", "it is main, as in OpenClaw by default, because rules of session.sendPolicy name session keys")
 	case scope == "":
 		c.Differ("session.dmScope", "the main conversation belongs to the owners; everybody else has a session of their own. Set it to main to share one session")

@@ -90,14 +90,14 @@ func (g gen) group(kind string, topics bool) any {
 	g.maybe(m, 3, "allowFrom", func() any { return g.people(kind) })
 	g.maybe(m, 6, "groupPolicy", func() any { return pick(g, "open", "allowlist", "disabled", "odd") })
 	if topics {
-		g.maybe(m, 4, "topics", func() any {
+		g.maybe(m, 3, "topics", func() any {
 			t := map[string]any{}
 			t[pick(g, "7", "7", "8", "*")] = g.group(kind, false)
 			return t
 		})
 		return m
 	}
-	g.maybe(m, 12, "agentId", func() any { return "family" })
+	g.maybe(m, 5, "agentId", func() any { return "family" })
 	delete(m, "tools") // a topic has none of its own
 	delete(m, "toolsBySender")
 	return m
@@ -183,7 +183,7 @@ func (g gen) sendRule() any {
 		case 7, 8:
 			match["keyPrefix"] = pick(g, "main", "telegram:group:-1001", "telegram:dm:", "discord:", "home", "cron:", "telegram:direct:1001")
 		case 9, 10:
-			match["rawKeyPrefix"] = pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main")
+			match["rawKeyPrefix"] = pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main", "agent:main:telegram:group:", "agent:main:telegram:dm:1001")
 		default:
 			match["provider"] = "x"
 		}
