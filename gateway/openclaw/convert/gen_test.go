@@ -207,7 +207,7 @@ func (g gen) agent(id string) any {
 // toolSection is a section with everything that the host and agents may say.
 func (g gen) toolSection() map[string]any {
 	m := g.tools()
-	g.maybe(m, 5, "profile", func() any { return pick(g, "minimal", "coding", "messaging", "full") })
+	g.maybe(m, 3, "profile", func() any { return pick(g, "minimal", "coding", "messaging", "full") })
 	if m["profile"] != nil && m["allow"] == nil {
 		g.maybe(m, 3, "alsoAllow", func() any { return g.some(toolNames, 2) })
 	}

@@ -108,11 +108,13 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 		}
 	}
 	if raw := r.match["rawKeyPrefix"]; c.ofChat(raw) { // OpenClaw's keys of groups have no account, and keyPrefix goes by those too
-		if r.match["keyPrefix"] != "" {
-			unknown = append(unknown, "keyPrefix together with rawKeyPrefix")
+		both, possible := bothPrefixes(raw, r.match["keyPrefix"])
+		if !possible {
+			c.Leave(at, "no session key has both of these beginnings, so the rule said nothing")
+			return r, false
 		}
 		delete(r.match, "rawKeyPrefix")
-		r.match["keyPrefix"] = raw
+		r.match["keyPrefix"] = both
 	}
 	if c.noAccount(r.match["keyPrefix"]) {
 		c.Leave(at, "with this dmScope the keys of direct chats have an account, so the rule said nothing")
@@ -128,6 +130,21 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 		c.Carry(at, "")
 	}
 	return r, len(unknown) == 0
+}
+
+// bothPrefixes returns the prefix of a whole key that stands for two: one of a whole key, and one with or without the agent.
+func bothPrefixes(raw, prefix string) (string, bool) {
+	if !strings.HasPrefix(prefix, "agent:") {
+		seg := strings.SplitN(raw, ":", 3)
+		prefix = seg[0] + ":" + seg[1] + ":" + prefix
+	}
+	switch {
+	case strings.HasPrefix(raw, prefix):
+		return raw, true
+	case strings.HasPrefix(prefix, raw):
+		return prefix, true
+	}
+	return "", false
 }
 
 // chatPart returns what a key prefix says behind the channel; ok is false when it names no channel and goes no deeper.

@@ -277,15 +277,19 @@ func (c *conversion) sandboxTools(m, agents map[string]any) {
 		v := object(t["sandbox"])["tools"]
 		return object(v), v != nil
 	}
-	global, has := section(m)
-	all := c.policiesOf("tools.sandbox.tools", global, nil)
-	if !has || global["allow"] == nil { // OpenClaw's own list
-		all = append(all, toolPolicy{limited: true, allow: append(slices.Clone(sandboxDefault), mustTexts(global["alsoAllow"])...)})
+	var all []toolPolicy
+	add := func(what string, s map[string]any) {
+		all = append(all, c.policiesOf(what, s, nil)...)
+		if len(entries(s["allow"])) == 0 { // OpenClaw's own list
+			all = append(all, toolPolicy{limited: true, allow: append(slices.Clone(sandboxDefault), mustTexts(s["alsoAllow"])...)})
+		}
 	}
+	global, _ := section(m)
+	add("tools.sandbox.tools", global)
 	for _, r := range listed(agents) {
 		if own, has := section(object(r.fields["tools"])); has {
 			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents: the stricter one holds for all")
-			all = append(all, c.policiesOf(r.what+".tools.sandbox.tools", own, nil)...)
+			add(r.what+".tools.sandbox.tools", own)
 		}
 	}
 	c.right("tools.sandbox.tools", []string{"tools", "sandbox", "tools"}, convert(all))
