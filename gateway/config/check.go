@@ -338,8 +338,38 @@ func (k *checker) routes() {
 		}
 		if p := b.Match.Peer; p != nil && strings.HasPrefix(p.ID, "@") {
 			k.report(Warning, at+"peer.id", k.redact(quotedValue(p.ID)+" is a name; bindings match ids only, so this one never matches"), "use the id; /whoami shows it")
+		} else if p != nil {
+			k.peerID(at+"peer.id", b.Match.Channel, *p)
 		}
 		k.bindingAccount(at+"accountId", b.Match)
+	}
+}
+
+// peerID warns of a peer of a binding that no chat of the channel can be.
+func (k *checker) peerID(path string, kind channels.Kind, p sessions.Peer) {
+	a, ok := k.decoder.table.find(kind)
+	if !ok || p.ID == "" || p.ID == "*" {
+		return
+	}
+	var is string
+	var err error
+	switch {
+	case p.Kind == channels.Direct && a.Person != nil:
+		var id channels.UserID
+		id, err = a.Person(p.ID)
+		is = string(id)
+	case p.Kind.Several() && a.Chat != nil:
+		var id channels.ChatID
+		id, err = a.Chat(p.ID)
+		is = string(id)
+	default:
+		return
+	}
+	switch {
+	case err != nil:
+		k.report(Warning, path, k.redact(fmt.Sprintf("no chat on %s has the id %s, so it never matches", kind, quotedValue(p.ID))), err.Error())
+	case is != p.ID:
+		k.report(Warning, path, k.redact(fmt.Sprintf("%s is not how %s writes the id, so it never matches", quotedValue(p.ID), kind)), "write "+is)
 	}
 }
 

@@ -157,3 +157,27 @@ channels:
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
+
+// TestBindingsToNoChat: a peer that no chat of the channel can be is warned about, and the id as the adapter writes it is said.
+// source: the import from OpenClaw wrote telegram:1001 as it stood there
+func TestBindingsToNoChat(t *testing.T) {
+	_, ps, err := Parse("c.yaml", []byte(`
+channels: {p: {}}
+bindings:
+  - {agentId: main, match: {channel: p, peer: {kind: direct, id: "p:u1"}}}
+  - {agentId: main, match: {channel: p, peer: {kind: direct, id: "1"}}}
+  - {agentId: main, match: {channel: p, peer: {kind: group, id: "x"}}}
+  - {agentId: main, match: {channel: p, peer: {kind: group, id: "g1"}}}
+  - {agentId: main, match: {channel: p, peer: {kind: group, id: "*"}}}
+`), withIDs(), env())
+	var got []string
+	for _, p := range ps {
+		if strings.Contains(p.Text, "never matches") {
+			got = append(got, p.Key+": "+p.Hint)
+		}
+	}
+	want := []string{"bindings[0].match.peer.id: want u1", "bindings[1].match.peer.id: write u1", "bindings[2].match.peer.id: want g1"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("warned about %q, %v", got, err)
+	}
+}

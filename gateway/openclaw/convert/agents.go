@@ -108,7 +108,7 @@ func (c *conversion) spawns(r raw, defaults, out map[string]any) {
 	}
 	allow, ok := texts(v)
 	if !ok {
-		c.Need(what, "this list cannot be read, so the agent spawns only itself: write it anew")
+		c.Need(what, "this list cannot be read, so the agent spawns only itself: write it again")
 		return
 	}
 	var ids []string
@@ -139,7 +139,7 @@ func (c *conversion) agentTools(r raw, out map[string]any) {
 		}
 	}
 	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
-		c.Need(r.what+".tools", "it cannot be read, so the agent has no tools: write it anew")
+		c.Need(r.what+".tools", "it cannot be read, so the agent has no tools: write it again")
 		out["tools"] = nothing.write()
 		return
 	}
@@ -247,6 +247,14 @@ func (c *conversion) defaults(what string, v any) bool {
 	case "agents.defaults.subagents.model":
 		c.model(what, v, out, false)
 		to = append(to, "subagents")
+	case "agents.defaults.compaction":
+		for _, k := range slices.Sorted(maps.Keys(object(v))) {
+			if k != "model" {
+				c.Leave(what+"."+k, "parley sums a session up when its window is nearly full: agents.defaults.compaction.at")
+			}
+		}
+		c.model(what+".model", object(v)["model"], out, false)
+		to = append(to, "compaction")
 	case "agents.defaults.models":
 		c.Differ(what, "every model of a provider can be named; the short names were put in full")
 	case "agents.defaults.workspace", "agents.defaults.subagents.allowAgents": // the agents have it

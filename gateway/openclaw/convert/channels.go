@@ -288,14 +288,6 @@ func (c *conversion) admits(a account, id string) bool {
 	return all(a.access.groups, top)
 }
 
-// knownKinds are the channels of this program, for owners.
-func (c *conversion) knownKinds() (out []channels.Kind) {
-	for _, a := range c.ids.Table {
-		out = append(out, a.Kind)
-	}
-	return out
-}
-
 // ownerOf returns the owner that an entry names, as parley writes it.
 func (c *conversion) ownerOf(entry string) (k channels.Kind, id string, ok bool) {
 	word, rest, has := strings.Cut(entry, ":")

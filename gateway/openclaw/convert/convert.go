@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -73,6 +74,7 @@ func Configuration(in Input) Result {
 	c.commands(object(top["commands"]))
 	c.providers(top["models"])
 	c.environment("env", top["env"])
+	c.defaultsThatDiffer()
 	c.modelless()
 	c.finish()
 	c.owners(object(top["commands"]))
@@ -99,8 +101,10 @@ func (c *conversion) session(s map[string]any) {
 	if _, ok := s["idleMinutes"]; ok && s["reset"] == nil {
 		put(c.out, []string{"session", "reset", "mode"}, "idle")
 	}
-	byKey := c.sendPolicy(s["sendPolicy"])
-	c.dmScope(text(s["dmScope"]), byKey)
+	c.dmScope(text(s["dmScope"]), false)
+	if c.sendPolicy(s["sendPolicy"]) {
+		c.dmScope(text(s["dmScope"]), true)
+	}
 }
 
 // dmScope carries session.dmScope over. Without one OpenClaw's default is main and parley's is owner-main, which separates more. Rules about
@@ -115,6 +119,7 @@ func (c *conversion) dmScope(scope string, byKey bool) {
 	switch {
 	case scope == "" && byKey:
 		put(c.out, []string{"session", "dmScope"}, "main")
+		c.Different = slices.DeleteFunc(c.Different, func(i report.Item) bool { return i.What == "session.dmScope" })
 		c.Differ("session.dmScope", "it is main, as in OpenClaw by default, because rules of session.sendPolicy name session keys")
 	case scope == "":
 		c.Differ("session.dmScope", "the main conversation belongs to the owners; everybody else has a session of their own. Set it to main to share one session")
@@ -169,6 +174,25 @@ func (c *conversion) resets(key string, v any) {
 			continue
 		}
 		one("session."+key+"."+k, append(slices.Clone(place), name), object(set[k]))
+	}
+}
+
+// otherDefaults are keys that both programs have and whose defaults differ. Those about rights are stricter in parley, so nothing opens.
+var otherDefaults = []struct{ key, ours, theirs string }{
+	{"tools.sessions.visibility", "tree", "all"}, {"tools.agentToAgent.enabled", "false", "true"}, {"agents.defaults.subagents.maxSpawnDepth", "1", "5"},
+	{"messages.queue.mode", "collect", "steer"}, {"messages.queue.debounceMs", "1000", "500"}, {"agents.defaults.timeoutSeconds", "600", "172800"},
+}
+
+// defaultsThatDiffer reports the keys that the configuration leaves to a default that differs.
+func (c *conversion) defaultsThatDiffer() {
+	var out []string
+	for _, d := range otherDefaults {
+		if at(c.out, strings.Split(d.key, ".")) == nil {
+			out = append(out, fmt.Sprintf("%s is %s (it was %s)", d.key, d.ours, d.theirs))
+		}
+	}
+	if len(out) > 0 && len(c.accounts) > 0 {
+		c.Differ("defaults", strings.Join(out, "; "))
 	}
 }
 

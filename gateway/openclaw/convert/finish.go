@@ -68,7 +68,7 @@ func (c *conversion) shut(place, why string) bool {
 		return c.shutAccount(seg, place, need)
 	case seg[0] == "session" && len(seg) > 1 && seg[1] == "sendPolicy":
 		put(c.out, []string{"session", "sendPolicy"}, map[string]any{"default": "deny"})
-		return need("session.sendPolicy", "nothing leaves until you write the rules anew")
+		return need("session.sendPolicy", "nothing leaves until you write the rules again")
 	case seg[0] == "tools" && len(seg) > 3 && seg[1] == "mcp":
 		if at := object(at(c.out, seg[:4])); at != nil && at["enabled"] != false {
 			at["enabled"] = false

@@ -55,7 +55,7 @@ func (g gen) people(kind string) any {
 func (g gen) flag() any { return g.one(2) }
 
 var toolNames = []string{"read", "write", "edit", "exec", "web_fetch", "message", "cron", "sessions_send", "sessions_spawn", "sessions_list", "sessions_history", "session_status", "memory_search",
-	"group:sessions", "group:fs", "group:web", "group:messaging", "group:openclaw", "bundle-mcp", "github__*", "sessions_*", "*", "browser", "group:runtime", "subagents", "agents_list"}
+	"group:sessions", "group:fs", "group:web", "group:messaging", "group:openclaw", "bundle-mcp", "github__*", "github__*", "github__*", "sessions_*", "*", "browser", "group:runtime", "subagents", "agents_list"}
 
 // tools is a section about tools.
 func (g gen) tools() map[string]any {
@@ -90,14 +90,14 @@ func (g gen) group(kind string, topics bool) any {
 	g.maybe(m, 3, "allowFrom", func() any { return g.people(kind) })
 	g.maybe(m, 6, "groupPolicy", func() any { return pick(g, "open", "allowlist", "disabled", "odd") })
 	if topics {
-		g.maybe(m, 4, "topics", func() any {
+		g.maybe(m, 3, "topics", func() any {
 			t := map[string]any{}
 			t[pick(g, "7", "7", "8", "*")] = g.group(kind, false)
 			return t
 		})
 		return m
 	}
-	g.maybe(m, 12, "agentId", func() any { return "family" })
+	g.maybe(m, 5, "agentId", func() any { return "family" })
 	delete(m, "tools") // a topic has none of its own
 	delete(m, "toolsBySender")
 	return m
@@ -171,15 +171,23 @@ func (g gen) account(kind string, withToken bool) map[string]any {
 	return m
 }
 
+// sendRule has mostly one condition: with more of them it hardly ever decides.
 func (g gen) sendRule() any {
 	match := map[string]any{}
-	g.maybe(match, 2, "channel", func() any { return pick(g, "telegram", "discord", "whatsapp", "slack") })
-	g.maybe(match, 2, "chatType", func() any { return pick(g, "direct", "dm", "group", "channel") })
-	g.maybe(match, 5, "keyPrefix", func() any {
-		return pick(g, "main", "telegram:group:-1001", "telegram:dm:", "discord:", "home", "cron:", "telegram:direct:1001")
-	})
-	g.maybe(match, 8, "rawKeyPrefix", func() any { return pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main") })
-	g.maybe(match, 12, "provider", func() any { return "x" })
+	for range pick(g, 0, 1, 1, 1, 1, 2, 3) {
+		switch g.IntN(12) {
+		case 0, 1, 2:
+			match["channel"] = pick(g, "telegram", "discord", "whatsapp", "slack")
+		case 3, 4, 5, 6:
+			match["chatType"] = pick(g, "direct", "dm", "group", "group", "channel")
+		case 7, 8:
+			match["keyPrefix"] = pick(g, "main", "telegram:group:-1001", "telegram:dm:", "discord:", "home", "cron:", "telegram:direct:1001")
+		case 9, 10:
+			match["rawKeyPrefix"] = pick(g, "agent:main:", "agent:family:telegram:", "agent:main:main", "agent:main:telegram:group:", "agent:main:telegram:dm:1001")
+		default:
+			match["provider"] = "x"
+		}
+	}
 	return map[string]any{"action": pick(g, "allow", "deny"), "match": match}
 }
 
@@ -199,7 +207,7 @@ func (g gen) agent(id string) any {
 // toolSection is a section with everything that the host and agents may say.
 func (g gen) toolSection() map[string]any {
 	m := g.tools()
-	g.maybe(m, 5, "profile", func() any { return pick(g, "minimal", "coding", "messaging", "full") })
+	g.maybe(m, 3, "profile", func() any { return pick(g, "minimal", "coding", "messaging", "full") })
 	if m["profile"] != nil && m["allow"] == nil {
 		g.maybe(m, 3, "alsoAllow", func() any { return g.some(toolNames, 2) })
 	}
@@ -241,7 +249,7 @@ func (g gen) configuration() (map[string]any, []convert.Person) {
 		agents["list"] = []any{g.agent("main"), g.agent("family")}
 	}
 	top["agents"] = agents
-	g.maybe(top, 2, "tools", func() any {
+	g.maybe(top, 1, "tools", func() any {
 		m := g.toolSection()
 		g.maybe(m, 3, "sessions", func() any { return map[string]any{"visibility": pick(g, "self", "tree", "agent", "all")} })
 		g.maybe(m, 3, "agentToAgent", func() any {
@@ -249,16 +257,22 @@ func (g gen) configuration() (map[string]any, []convert.Person) {
 			g.maybe(a, 2, "allow", func() any { return g.some([]string{"main", "family", "fam*", "other"}, 2) })
 			return a
 		})
-		g.maybe(m, 5, "subagents", func() any { return map[string]any{"tools": g.tools()} })
+		g.maybe(m, 2, "subagents", func() any {
+			t := g.tools()
+			g.maybe(t, 2, "allow", func() any {
+				return append(g.some(toolNames, 2), "github__*", pick(g, "sessions_list", "group:sessions", "message"))
+			})
+			return map[string]any{"tools": t}
+		})
 		return m
 	})
-	g.maybe(top, 2, "session", func() any {
+	g.maybe(top, 1, "session", func() any {
 		s := map[string]any{}
 		g.maybe(s, 2, "dmScope", func() any { return pick(g, "main", "per-peer", "per-channel-peer", "per-account-channel-peer") })
 		g.maybe(s, 8, "mainKey", func() any { return "home" })
-		g.maybe(s, 2, "sendPolicy", func() any {
+		g.maybe(s, 1, "sendPolicy", func() any {
 			p := map[string]any{}
-			g.maybe(p, 2, "default", func() any { return pick(g, "allow", "deny", "deny") })
+			g.maybe(p, 2, "default", func() any { return pick(g, "allow", "deny", "deny", "deny") })
 			rules := []any{}
 			for range g.IntN(4) {
 				rules = append(rules, g.sendRule())

@@ -258,6 +258,11 @@ func (c claw) inGuild(s spot, f map[string]any, policy string) bool {
 
 // answers gives the agent of a chat: the most specific binding, else the default agent.
 func (c claw) answers(s spot) string {
+	if f, ok := c.section(s.kind, s.account); ok && s.topic != "" { // a topic may have its own
+		if id := str(obj(obj(obj(obj(f["groups"])[s.chat])["topics"])[s.topic])["agentId"]); slices.Contains(c.agents(), id) {
+			return id
+		}
+	}
 	best, agent := 0, ""
 	for _, b := range entriesOf(c.top["bindings"]) {
 		m := obj(obj(b)["match"])

@@ -250,9 +250,9 @@ func spots() (out []spot) {
 // did the same. The seeds are fixed, so that a failure comes again.
 func TestAdmitsNobodyNew(t *testing.T) {
 	t.Parallel()
-	count, yes := 3000, 0
+	count, yes := 2000, 0
 	if testing.Short() {
-		count = 500
+		count = 400
 	}
 	all := spots()
 	for seed := range count {

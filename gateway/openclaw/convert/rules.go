@@ -33,7 +33,7 @@ var rules = []rule{
 	{"messages.ackReaction", "messages.ackReaction", ""}, {"messages.ackReactionScope", "messages.ackReactionScope", ""}, {"messages.removeAckAfterReply", "messages.removeAckAfterReply", ""},
 	{"messages.groupChat.historyLimit", "messages.groupChat.historyLimit", ""}, {"messages.groupChat.mentionPatterns", "messages.groupChat.mentionPatterns", ""},
 	{"messages.queue.mode", "messages.queue.mode", ""}, {"messages.queue.debounceMs", "messages.queue.debounceMs", ""}, {"messages.queue.cap", "messages.queue.cap", ""}, {"messages.queue.drop", "messages.queue.drop", ""},
-	{"messages.queue.byChannel.*", "messages.queue.byChannel.*.mode", ""},
+	{"messages.queue.byChannel.*", "messages.queue.byChannel.*.mode", ""}, {"messages.queue.debounceMsByChannel.*", "messages.queue.byChannel.*.debounceMs", ""},
 	{"logging.level", "log.level", ""}, {"gateway.trustedProxies", "gateway.trustedProxies", ""},
 }
 

@@ -63,7 +63,7 @@ func (c *conversion) sendPolicy(v any) (byKey bool) {
 	}
 	if p["rules"] != nil && list(p["rules"]) == nil {
 		put(c.out, []string{"session", "sendPolicy", "default"}, "deny")
-		c.Need(what+".rules", "these rules cannot be read, so nothing leaves: write them anew")
+		c.Need(what+".rules", "these rules cannot be read, so nothing leaves: write them again")
 	}
 	for _, k := range slices.Sorted(maps.Keys(p)) {
 		if k != "default" && k != "rules" {
@@ -107,6 +107,19 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 			unknown = append(unknown, k)
 		}
 	}
+	if raw := r.match["rawKeyPrefix"]; c.ofChat(raw) { // OpenClaw's keys of groups have no account, and keyPrefix goes by those too
+		both, possible := bothPrefixes(raw, r.match["keyPrefix"])
+		if !possible {
+			c.Leave(at, "no session key has both of these beginnings, so the rule said nothing")
+			return r, false
+		}
+		delete(r.match, "rawKeyPrefix")
+		r.match["keyPrefix"] = both
+	}
+	if c.noAccount(r.match["keyPrefix"]) {
+		c.Leave(at, "with this dmScope the keys of direct chats have an account, so the rule said nothing")
+		return r, false
+	}
 	switch {
 	case len(unknown) > 0 && r.deny:
 		c.Need(at, fmt.Sprintf("parley has no condition %s, so this rule to deny is left out and denies nothing. Choose: write the rule without the condition (it then denies more: %s), or leave it out",
@@ -117,6 +130,43 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 		c.Carry(at, "")
 	}
 	return r, len(unknown) == 0
+}
+
+// bothPrefixes returns the prefix of a whole key that stands for two: one of a whole key, and one with or without the agent.
+func bothPrefixes(raw, prefix string) (string, bool) {
+	if !strings.HasPrefix(prefix, "agent:") {
+		seg := strings.SplitN(raw, ":", 3)
+		prefix = seg[0] + ":" + seg[1] + ":" + prefix
+	}
+	switch {
+	case strings.HasPrefix(raw, prefix):
+		return raw, true
+	case strings.HasPrefix(prefix, raw):
+		return prefix, true
+	}
+	return "", false
+}
+
+// chatPart returns what a key prefix says behind the channel; ok is false when it names no channel and goes no deeper.
+func (c *conversion) chatPart(prefix string) (rest string, ok bool) {
+	seg := strings.Split(prefix, ":")
+	if seg[0] == "agent" && len(seg) > 2 {
+		seg = seg[2:]
+	}
+	return strings.Join(seg[1:], ":"), len(seg) > 1 && c.ids.Has(channels.Kind(seg[0]))
+}
+
+// ofChat reports whether a prefix of a whole key goes as deep as the chats of a channel.
+func (c *conversion) ofChat(prefix string) bool {
+	_, ok := c.chatPart(prefix)
+	return ok && strings.HasPrefix(prefix, "agent:")
+}
+
+// noAccount reports whether a prefix means direct chats without their account, where all of them have it. parley would match them all the same.
+func (c *conversion) noAccount(prefix string) bool {
+	rest, ok := c.chatPart(prefix)
+	scope := at(c.out, []string{"session", "dmScope"})
+	return ok && rest != "" && scope == "per-account-channel-peer" && (strings.HasPrefix("direct:", rest) || strings.HasPrefix(rest, "direct:"))
 }
 
 func described(match map[string]string) string {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -34,6 +35,10 @@ func (c *conversion) servers(mcp map[string]any) {
 					values[n] = c.serverValue(what+"."+key+"."+n, variableFor("mcp", to, n), object(v)[n])
 				}
 				out[key] = values
+			case "requestTimeoutMs", "connectionTimeoutMs":
+				if ms := number(v); ms > 0 {
+					out[map[string]string{"requestTimeoutMs": "timeoutSeconds", "connectionTimeoutMs": "startSeconds"}[key]] = (ms + 999) / 1000
+				}
 			case "toolFilter", "tools":
 				c.toolFilter(what+"."+key, v, out)
 			case "type", "transport", "description", "name":
@@ -57,6 +62,18 @@ func (c *conversion) servers(mcp map[string]any) {
 		put(c.out, []string{"tools", "mcp", "servers", to}, out)
 		c.Carry(what, "")
 	}
+}
+
+// number returns a whole number; 0 = it is none.
+func number(v any) int64 {
+	switch v := v.(type) {
+	case json.Number:
+		n, _ := v.Int64()
+		return n
+	case float64:
+		return int64(v)
+	}
+	return 0
 }
 
 var notInServers = strings.NewReplacer(" ", "-", ".", "-", "_", "-", "/", "-", "@", "-", ":", "-")

@@ -83,7 +83,7 @@ func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out
 	also, ok2 := texts(m["alsoAllow"])
 	deny, ok3 := texts(m["deny"])
 	if !ok1 || !ok2 || !ok3 {
-		c.Need(what, "its lists cannot be read, so no tool is permitted here: write them anew")
+		c.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
 		return []toolPolicy{{unlisted: true}}
 	}
 	if profile != nil && profile != "full" {
@@ -277,15 +277,19 @@ func (c *conversion) sandboxTools(m, agents map[string]any) {
 		v := object(t["sandbox"])["tools"]
 		return object(v), v != nil
 	}
-	global, has := section(m)
-	all := c.policiesOf("tools.sandbox.tools", global, nil)
-	if !has || global["allow"] == nil { // OpenClaw's own list
-		all = append(all, toolPolicy{limited: true, allow: append(slices.Clone(sandboxDefault), mustTexts(global["alsoAllow"])...)})
+	var all []toolPolicy
+	add := func(what string, s map[string]any) {
+		all = append(all, c.policiesOf(what, s, nil)...)
+		if len(entries(s["allow"])) == 0 { // OpenClaw's own list
+			all = append(all, toolPolicy{limited: true, allow: append(slices.Clone(sandboxDefault), mustTexts(s["alsoAllow"])...)})
+		}
 	}
+	global, _ := section(m)
+	add("tools.sandbox.tools", global)
 	for _, r := range listed(agents) {
 		if own, has := section(object(r.fields["tools"])); has {
 			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents: the stricter one holds for all")
-			all = append(all, c.policiesOf(r.what+".tools.sandbox.tools", own, nil)...)
+			add(r.what+".tools.sandbox.tools", own)
 		}
 	}
 	c.right("tools.sandbox.tools", []string{"tools", "sandbox", "tools"}, convert(all))
@@ -377,7 +381,7 @@ func (c *conversion) agentToAgent(m map[string]any) {
 	}
 	allow, ok := texts(m["allow"])
 	if !ok {
-		c.Need("tools.agentToAgent.allow", "this list cannot be read, so agents do not reach each other: write it anew, and set enabled")
+		c.Need("tools.agentToAgent.allow", "this list cannot be read, so agents do not reach each other: write it again, and set enabled")
 		return
 	}
 	var names []string

@@ -1,0 +1,202 @@
+package convert_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"parley/gateway/openclaw/convert"
+	"parley/gateway/openclaw/report"
+)
+
+// made converts a configuration and gives it as parley's file has it.
+func made(t *testing.T, text string, env map[string]string, paired ...convert.Person) (map[string]any, convert.Result, report.Report) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	top := map[string]any{}
+	if err := d.Decode(&top); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	if top["models"] == nil {
+		top["models"] = map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "k"}}}
+	}
+	var r report.Report
+	got := convert.Configuration(convert.Input{Top: top, Table: table(), Getenv: func(n string) string { return env[n] }, Paired: paired, Report: &r})
+	out := map[string]any{}
+	if err := yaml.Unmarshal(got.Config, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out, got, r
+}
+
+// stands gives what stands at a place; names are divided by spaces.
+func at(v any, place string) any {
+	for _, name := range strings.Fields(place) {
+		if l := entriesOf(v); l != nil {
+			v = l[int(name[0]-'0')]
+		} else {
+			v = obj(v)[name]
+		}
+	}
+	return v
+}
+
+func shown(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// TestClosed has every input of which a part was left out, so that the rest meant the opposite.
+// source: openclaw docs/concepts/session.md, docs/channels/groups.md, docs/channels/discord.md
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	const room = "41771983423143937"
+	for _, c := range []struct {
+		name, in, place, want, section string // section: of the report, with a word that it has
+	}{
+		{"allow for a channel that is not there", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"channel": "slack"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: slack"},
+		{"deny for a channel that is not there", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "slack"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "left: slack"},
+		{"deny for groups of such a channel", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "slack", "chatType": "group"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "left: slack"},
+		{"deny with an unknown condition", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "need: channel telegram"},
+		{"allow with an unknown condition", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: provider"},
+		{"rules that are no list", `{"session": {"sendPolicy": {"rules": {"a": 1}}}}`, "session sendPolicy", `{"default":"deny"}`, "need: write them again"},
+		{"names in the list of a group", `{"channels": {"telegram": {"botToken": "1:a", "groups": {"-1001": {"allowFrom": ["bob"], "requireMention": false}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
+		{"a group without senders", `{"channels": {"telegram": {"botToken": "1:a", "groups": {"-1001": {}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
+		{"users of a server", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"users": ["80351110224678912"], "channels": {"` + room + `": {"allow": true}}}}}}}`, "channels discord groups " + room + " allowFrom", `["80351110224678912"]`, "different: without their server"},
+		{"roles of a server", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"roles": ["1"], "channels": {"` + room + `": {"allow": true}}}}}}}`, "channels discord groups " + room + " enabled", "false", "need: by a role alone"},
+		{"a server without channels", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"users": ["80351110224678912"]}}}}}`, "channels discord groupPolicy", `"disabled"`, "need: no entry for a whole server"},
+		{"channels by name, in one line", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"channels": {"general": {}, "help": {}}}}}}}`, "channels discord groupPolicy", `"disabled"`, "need: not by names"},
+		{"a server's mentions", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"requireMention": false, "channels": {"` + room + `": {}}}}}}}`, "channels discord groups " + room + " requireMention", "false", "different: without their server"},
+		{"tools of a group", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"tools": {"deny": ["*"]}}}}}}`, "channels telegram groups -1001 tools deny", `["*"]`, "carried: groups.-1001"},
+		{"tools by sender", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"toolsBySender": {"id:1": {"deny": ["cron"]}}}}}}}`, "channels telegram groups -1001 toolsBySender 1 deny", `["cron"]`, "carried: groups.-1001"},
+		{"tools by a name", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"toolsBySender": {"name:Bob": {"deny": ["cron"]}}}}}}}`, "channels telegram groups -1001 tools deny", `["*"]`, "need: no such person"},
+		{"tools of an agent", `{"agents": {"list": [{"id": "main", "tools": {"deny": ["sessions_spawn", "sessions_send", "message"]}}]}}`, "agents list 0 tools deny", `["sessions_send","sessions_spawn","message"]`, "carried: tools"},
+		{"a list of tools that parley has not", `{"tools": {"allow": ["exec"]}}`, "tools deny", `["*"]`, "different: parley's names"},
+		{"tools of sub-agents", `{"tools": {"subagents": {"tools": {"deny": ["group:fs"]}}}}`, "tools subagents tools deny", `["files","attachments","remember"]`, "different: parley's names"},
+		{"the sandbox of one agent", `{"agents": {"list": [{"id": "main"}, {"id": "b", "sandbox": {"mode": "all"}}]}}`, "agents defaults sandbox mode", `"all"`, "need: the strictest holds"},
+		{"an account that inherits", `{"channels": {"telegram": {"allowFrom": ["1"], "accounts": {"biz": {"botToken": "1:a", "allowFrom": ["*"], "dmPolicy": "open"}}}}}`, "channels telegram accounts biz dmPolicy", `"allowlist"`, "different: does not count"},
+		{"a topic with an agent of its own", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"topics": {"7": {"agentId": "b"}}}}}}}`, "channels telegram groups -1001 topics 7 enabled", "false", "need: single topic"},
+	} {
+		out, _, r := made(t, c.in, nil)
+		if got := shown(at(out, c.place)); got != c.want {
+			t.Errorf("%s: %s is %s, want %s", c.name, c.place, got, c.want)
+		}
+		name, word, _ := strings.Cut(c.section, ": ")
+		section := map[string][]report.Item{"need": r.NeedsYou, "different": r.Different, "left": r.Left, "carried": r.Carried}[name]
+		if !slices.ContainsFunc(section, func(i report.Item) bool { return strings.Contains(i.What+" "+i.Why, word) }) {
+			t.Errorf("%s: no %q in %+v", c.name, word, section)
+		}
+		if len(r.OpenToMore) > 0 {
+			t.Errorf("%s: %+v", c.name, r.OpenToMore)
+		}
+	}
+}
+
+// TestOwners: who is an owner, and whose the main conversation is.
+// source: openclaw docs/channels/pairing.md (first owner), docs/concepts/session.md (dmScope)
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	const one = `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001"]}}`
+	for _, c := range []struct{ name, in, owners, scope, need string }{
+		{"named", one + `, "commands": {"ownerAllowFrom": ["tg:1001"]}}`, `["telegram:1001"]`, "null", ""},
+		{"named without a channel", one + `, "commands": {"ownerAllowFrom": [1001]}}`, `["telegram:1001"]`, "null", ""},
+		{"the only person", one + `}`, `["telegram:1001"]`, "null", ""},
+		{"several", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001", 2002]}}}`, "null", "null", "telegram:1001, telegram:2002"},
+		{"everybody is no person", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["*"], "dmPolicy": "open"}}}`, "null", "null", "owners"},
+		{"named, but not let in", one + `, "commands": {"ownerAllowFrom": ["telegram:2002"]}}`, "null", "null", "listens to an owner everywhere"},
+		{"an explicit scope", one + `, "session": {"dmScope": "main"}}`, `["telegram:1001"]`, `"main"`, ""},
+		{"rules by key", one + `, "session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"keyPrefix": "main"}}]}}}`, `["telegram:1001"]`, `"main"`, ""},
+	} {
+		out, _, r := made(t, c.in, nil)
+		if got := shown(at(out, "commands ownerAllowFrom")); got != c.owners {
+			t.Errorf("%s: owners %s, want %s", c.name, got, c.owners)
+		}
+		if got := shown(at(out, "session dmScope")); got != c.scope {
+			t.Errorf("%s: dmScope %s, want %s", c.name, got, c.scope)
+		}
+		if need := shown(r.NeedsYou); c.need == "" && len(r.NeedsYou) > 0 || !strings.Contains(need, c.need) {
+			t.Errorf("%s: needs %s", c.name, need)
+		}
+	}
+}
+
+// TestPaired: people who were let in by pairing count under that policy alone, for their account, and never in groups.
+// source: openclaw docs/channels/pairing.md; https://github.com/openclaw/openclaw/pull/23017
+func TestPaired(t *testing.T) {
+	t.Parallel()
+	who := []convert.Person{{Channel: "telegram", Account: "default", ID: "tg:2002"}, {Channel: "telegram", Account: "biz", ID: "3003"}, {Channel: "slack", Account: "default", ID: "U1"}}
+	for _, c := range []struct{ in, want string }{
+		{`{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001"], "groups": {"*": {}}}}}`, `[{"Channel":"telegram","Account":"default","ID":"2002"}]`},
+		{`{"channels": {"telegram": {"botToken": "1:a", "dmPolicy": "allowlist", "allowFrom": ["1001"]}}}`, "null"},
+		{`{"channels": {"telegram": {"botToken": "1:a", "dmPolicy": "open", "allowFrom": ["*"], "accounts": {"Biz": {"botToken": "2:b", "dmPolicy": "pairing"}}}}}`, `[{"Channel":"telegram","Account":"biz","ID":"3003"}]`},
+	} {
+		out, got, _ := made(t, c.in, nil, who...)
+		if shown(got.Paired) != c.want {
+			t.Errorf("%s: %s, want %s", c.in, shown(got.Paired), c.want)
+		}
+		if strings.Contains(shown(out), "2002") || strings.Contains(shown(out), "3003") {
+			t.Errorf("a paired person is in the configuration: %s", shown(out))
+		}
+	}
+}
+
+// TestNothingRefuses: one value never refuses everything.
+// source: openclaw docs/channels/discord.md (SecretRef), docs/channels/telegram.md (token resolution)
+func TestNothingRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, place, want string }{
+		{`{"channels": {"telegram": {"dmPolicy": "allowlist", "allowFrom": ["1001"]}}}`, "channels telegram token", `"${TELEGRAM_BOT_TOKEN}"`},
+		{`{"channels": {"discord": {"token": {"source": "env", "provider": "default", "id": "DISCORD_BOT_TOKEN"}}}}`, "channels discord token", `"${DISCORD_BOT_TOKEN}"`},
+		{`{"channels": {"discord": {"token": {"source": "file", "provider": "vault", "id": "/discord"}}}}`, "channels discord token", `"${DISCORD_TOKEN}"`},
+		{`{"channels": {"telegram": {"accounts": {"a": {}, "b": {"botToken": "1:a"}}}}}`, "channels telegram accounts a enabled", "false"},
+		{`{"channels": {"telegram": {"botToken": "1:a", "accounts": {"biz": {"botToken": "2:b"}}}}}`, "channels telegram accounts default token", `"${TELEGRAM_TOKEN}"`},
+		{`{"channels": {"telegram": {"botToken": "1:a", "accounts": {"biz": {}}}}}`, "channels telegram accounts biz enabled", "false"},
+		{`{"bindings": [{"agentId": "gone", "match": {"channel": "telegram"}}]}`, "bindings", "null"},
+		{`{"bindings": [{"type": "acp", "agentId": "main", "match": {"channel": "telegram"}}]}`, "bindings", "null"},
+		{`{"channels": {"telegram": {"botToken": "1:a"}}, "bindings": [{"agentId": "main", "match": {"channel": "telegram", "peer": {"kind": "dm", "id": "telegram:1001"}}}]}`, "bindings 0 match peer", `{"id":"1001","kind":"direct"}`},
+		{`{"channels": {"telegram": {"botToken": "1:a", "groups": {"${GROUP}": {}}}}}`, "channels telegram groupPolicy", `"disabled"`},
+		{`{"channels": {"telegram": {"botToken": "1:a", "textChunkLimit": "many"}}}`, "channels telegram enabled", "false"},
+		{`{"messages": {"queue": {"mode": "odd"}}}`, "messages queue", `{}`},
+		{`{"agents": {"list": [{"id": "a b"}, {"id": "a-b"}]}}`, "agents list", `[{"id":"a-b"}]`},
+		{`{"channels": 5, "agents": "x", "tools": [], "session": false, "bindings": {}, "commands": [], "models": 3, "mcp": [], "hooks": 1, "env": 7}`, "channels", "null"},
+		{`{"models": {"providers": {}}, "channels": {"telegram": {"botToken": "1:a"}}}`, "channels telegram enabled", "false"},
+	} {
+		out, _, _ := made(t, c.in, nil)
+		if got := shown(at(out, c.place)); got != c.want {
+			t.Errorf("%s: %s is %s, want %s", c.in, c.place, got, c.want)
+		}
+		imported(t, parsed(t, c.in), nil)
+	}
+}
+
+func parsed(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var top map[string]any
+	if err := json.Unmarshal([]byte(text), &top); err != nil {
+		t.Fatal(err)
+	}
+	return top
+}
+
+// TestProviders: keys that are none, and protocols with another known way.
+// source: openclaw docs/providers/ollama.md, docs/concepts/model-providers.md
+func TestProviders(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, set, want string }{
+		{"ollama", `{"baseUrl": "http://127.0.0.1:11434", "apiKey": "OLLAMA_API_KEY"}`, `{"api":"openai","baseUrl":"http://127.0.0.1:11434/v1"}`},
+		{"ollama", `{"baseUrl": "http://192.168.1.5:11434", "apiKey": "ollama-local"}`, `{"api":"openai","baseUrl":"http://192.168.1.5:11434/v1"}`},
+		{"vllm", `{"baseUrl": "http://10.0.0.2:8000/v1", "apiKey": "VLLM_API_KEY"}`, `{"api":"openai","baseUrl":"http://10.0.0.2:8000/v1"}`},
+		{"house", `{"baseUrl": "https://models.example/v1", "apiKey": "HOUSE_KEY_1"}`, `{"api":"openai","apiKey":"${HOUSE_KEY_1}","baseUrl":"https://models.example/v1"}`},
+		{"google", `{"api": "google-generative-ai", "baseUrl": "https://generativelanguage.googleapis.com/v1beta", "apiKey": "GEMINI_API_KEY"}`, `{"api":"openai","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai"}`},
+		{"google", `{"api": "google-generative-ai", "baseUrl": "https://stranger.example", "apiKey": "GEMINI_API_KEY"}`, "null"},
+	} {
+		out, _, _ := made(t, `{"models": {"providers": {"`+c.name+`": `+c.set+`}}}`, nil)
+		if got := shown(at(out, "models providers "+c.name)); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.name, c.set, got, c.want)
+		}
+	}
+}
