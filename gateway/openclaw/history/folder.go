@@ -70,7 +70,7 @@ func (h *History) isHere(name string) bool {
 // source: openclaw/openclaw docs/gateway/doctor/state-and-sessions.md (0ae28995), docs/install/migrating.md
 var known = []struct{ pattern, kind string }{
 	{"agents", ""}, {"sessions", ""}, {"state", ""}, {"credentials", ""}, {"workspace*", ""}, {"cron", ""},
-	{"openclaw.json*", ""}, {"moltbot.json*", ""}, {"moldbot.json*", ""}, {"clawdbot.json*", ""}, {".env", ""},
+	{"openclaw.json*", ""}, {"moltbot.json*", ""}, {"moldbot.json*", ""}, {"clawdbot.json*", ""}, {"clawdis.json*", ""}, {".env", ""}, {"agent", ""},
 	{"hooks", "scripts of hooks: set hooks up again (docs/automation.md)"},
 	{"skills", "skills: parley has none; tools come from MCP servers (docs/mcp.md)"},
 	{"extensions", "plugins: they run in OpenClaw only"},
@@ -106,9 +106,10 @@ var known = []struct{ pattern, kind string }{
 	{"agents/*/sessions", ""}, {"agents/*/agent", ""},
 	{"agents/*/*", "other state of an agent"},
 	{"agents/*/agent/openclaw-agent.*", ""}, {"agents/*/agent/cold", ""},
-	{"agents/*/agent/auth-profiles.json", ""},
+	{"agents/*/agent/auth-profiles.json", ""}, {"agents/*/agent/auth.json", ""}, {"agents/*/agent/models.json", ""},
 	{"agents/*/agent/auth*.json", "subscriptions and the order of keys"},
-	{"agents/*/agent/models.json", "list of models that OpenClaw made of its configuration"},
+	{"agent/auth-profiles.json", ""}, {"agent/auth.json", ""}, {"agent/models.json", ""},
+	{"agent/*", "other state of an agent"},
 	{"agents/*/agent/*", "other state of an agent"},
 }
 

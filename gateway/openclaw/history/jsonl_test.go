@@ -174,14 +174,14 @@ func TestAlsoInThisFolder(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	s.write("agents/main/sessions/sessions.json", `{}`)
-	for _, name := range []string{"openclaw.json", ".env", "credentials/telegram-default-allowFrom.json", "cron/jobs.json", "workspace/AGENTS.md", "workspace-work/SOUL.md", "agents/main/agent/auth-profiles.json", "state/openclaw.sqlite.bak"} {
+	for _, name := range []string{"openclaw.json", ".env", "credentials/telegram-default-allowFrom.json", "cron/jobs.json", "workspace/AGENTS.md", "workspace-work/SOUL.md", "agents/main/agent/auth-profiles.json", "agents/main/agent/models.json", "agent/auth.json", "state/openclaw.sqlite.bak"} {
 		s.write(name, "x")
 	}
 	named := map[string]string{
 		"credentials/telegram-pairing.json": "requests to pair", "credentials/oauth.json": "subscriptions", "credentials/whatsapp/default/creds.json": "linked phone", "credentials/other.json": "credentials",
 		"telegram/update-offset-default.json": "positions", "memory/main.sqlite": "memory index", "extensions/x/index.js": "plugins", "exec-approvals.json": "approvals", "devices/paired.json": "devices",
 		"identity/device.json": "identity", "delivery-queue/1.json": "waited", "media/inbound/1.jpg": "files that people sent", "subagents/runs.json": "sub-agents", "hooks/x.js": "hooks", "skills/x/SKILL.md": "skills",
-		"agents/main/agent/models.json": "models", "agents/main/qmd/x": "other state", "state/memory/shared-0000000000000000.sqlite": "shared", "cron/runs/j.jsonl": "past runs", "something.txt": "does not know", "openclaw.log": "logs",
+		"agents/main/agent/auth-state.json": "subscriptions", "agents/main/qmd/x": "other state", "state/memory/shared-0000000000000000.sqlite": "shared", "cron/runs/j.jsonl": "past runs", "something.txt": "does not know", "openclaw.log": "logs",
 		"session-sqlite-import-archive/x.jsonl": "moved into its database", "jobs.json.migrated": "backups",
 	}
 	for name := range named {
@@ -192,7 +192,7 @@ func TestAlsoInThisFolder(t *testing.T) {
 		has(t, r.Also, strings.Split(name, "/")[0], kind)
 	}
 	for _, i := range r.Also {
-		for _, read := range []string{"openclaw.json", ".env", "allowFrom", "workspace", "auth-profiles", "jobs.json,"} {
+		for _, read := range []string{"openclaw.json", ".env", "allowFrom", "workspace", "auth-profiles", "models.json", "/auth.json", "jobs.json,"} {
 			if strings.Contains(i.What, read) {
 				t.Errorf("%s is read, and named: %+v", read, i)
 			}
