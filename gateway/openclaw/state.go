@@ -4,22 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
 
 	"parley/channels"
 	"parley/gateway/config"
-	"parley/gateway/filesystem"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
 	"parley/gateway/openclaw/source"
 	"parley/sessions"
 )
-
-// maxFile bounds the files that are read whole.
-const maxFile = 64 << 20
 
 // reader is one import.
 type reader struct {
@@ -68,23 +63,6 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 func (x *reader) has(name string) bool {
 	_, err := fs.Stat(x.files, name)
 	return err == nil
-}
-
-// read reads a file whole.
-func (x *reader) read(name string) ([]byte, error) {
-	info, err := fs.Stat(x.files, name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is larger than %d MB", name, maxFile>>20)
-	}
-	f, err := filesystem.OpenIn(x.root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it is only read
-	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
 // rest names what the import could have converted.
