@@ -1,7 +1,7 @@
 // Package ledger keeps what calls of models cost, and the budgets that do not count for a while.
 //
-// It stands between lesson and search. Rows takes part in a transaction of the caller, Store opens one of its own; both have the tables
-// spends and lifts, and Rows the number of the newest row.
+// It stands between lesson and job. Rows takes part in a transaction of the caller, Store opens one of its own; both have the tables spends and
+// lifts, and Rows the number of the newest row.
 //
 // The writer's goroutine alone calls Rows. There are no locks and no goroutines of its own.
 //
