@@ -50,7 +50,7 @@ func failedAtTheEnd(_ *Call, pieces []Piece) []Piece {
 const mayBeCut = "\n\n\\(The answer may be cut off: the language model's provider did not say that it is complete\\. Ask me to go on when something is missing\\.\\)$"
 
 // unmarked is what people see of endpoints that never mark the end of an answer. With the second answer of a life that is known.
-var unmarked = Expectation{Plain: `^echo: hello\.` + mayBeCut, Killed: `^The tool names a session\.` + mayBeCut, Follow: `^echo: and now\?\.$`, Restart: `^echo: are you there\?\.` + mayBeCut, Back: `^echo: and here\?\.$`, Log: `do not say that they are complete`}
+var unmarked = Expectation{Plain: `^echo: hello\.` + mayBeCut, Killed: `^The tool names a session\.` + mayBeCut, Follow: `^echo: and now\?\.$`, Restart: `^echo: are you there\?\.` + mayBeCut, Back: `^echo: and here\?\.$`, Log: `answers lack an end mark`}
 
 // cutAt ends a stream behind the first piece of a text, and in front of the pieces of some kinds.
 func cutAt(isText func(Piece) bool, ends ...string) func(*Call, []Piece) []Piece {
