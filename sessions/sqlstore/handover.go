@@ -24,7 +24,8 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 	if err != nil {
 		return "", err
 	}
-	if has, err := s.transcripts.HasMessages(t, h.From); err != nil || !has {
+	has, err := s.transcripts.HasMessages(t, h.From)
+	if err != nil || !has && (old.Archived || old.Settings.SendPolicy != policy.Deny) { // a deny is handed over without a message, too
 		return "", err
 	}
 	at, err := s.sessions.Get(t, h.To)
@@ -45,7 +46,11 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 		return sessions.MovedLater, err
 	}
 	if fresh {
-		if at, err = s.sessions.Create(t, sessions.Session{Key: h.To, Agent: old.Agent, Settings: old.Settings}); err != nil {
+		with := old.Settings
+		if with.SendPolicy == policy.Allow { // of one chat; the owners share the session
+			with.SendPolicy = policy.Inherit
+		}
+		if at, err = s.sessions.Create(t, sessions.Session{Key: h.To, Agent: old.Agent, Settings: with}); err != nil {
 			return "", err
 		}
 	}
@@ -53,7 +58,11 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 	if err := s.transcripts.HandOver(t, h.From, h.To, old.Agent); err != nil {
 		return "", err
 	}
-	return sessions.MovedNow, s.handOverRows(t, old, at)
+	moved := sessions.MovedNow
+	if !has {
+		moved = ""
+	}
+	return moved, s.handOverRows(t, old, at)
 }
 
 // handOverRows gives at the row of old, and what other tables have under its key.
