@@ -21,6 +21,9 @@ type Admitted struct {
 	Owner   bool               `json:"owner,omitzero"` // beside the owners of the configuration
 }
 
+// StillOwner says that a person has an owner's rights although an approval was taken back: a sentence after a space.
+const StillOwner = " This person is still an owner, by `commands.ownerAllowFrom` or by another account."
+
 // Moved says what became of the conversation of a person who became an owner.
 type Moved string
 
