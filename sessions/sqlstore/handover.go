@@ -18,12 +18,13 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 		return "", nil
 	}
 	old, err := s.sessions.Get(t, h.From)
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && (old.Key != h.From || old.Agent != h.To.Agent()) {
+	if errors.Is(err, sessions.ErrNotFound) || err == nil && (old.Agent != h.To.Agent() || old.Key != h.From && !personal(old.Key)) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
+	h.From = old.Key // another name of it, where the person had another id
 	has, err := s.transcripts.HasMessages(t, h.From)
 	if err != nil || !has && (old.Archived || old.Settings.SendPolicy != policy.Deny) { // a deny is handed over without a message, too
 		return "", err
@@ -63,6 +64,12 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 		moved = ""
 	}
 	return moved, s.handOverRows(t, old, at)
+}
+
+// personal reports whether a session is that of one person's direct chats.
+func personal(key sessions.Key) bool {
+	p, err := key.Parse()
+	return err == nil && (p.Form == sessions.FormPeer || p.Form == sessions.FormChannelPeer || p.Form == sessions.FormAccountPeer)
 }
 
 // handOverRows gives at the row of old, and what other tables have under its key.

@@ -172,3 +172,23 @@ func handedOverPolicy(f *fixture.Store) {
 	f.Equal(f.MustGet(to).Settings.SendPolicy, policy.Deny)
 	f.Equal(f.MustGet(from).Settings.SendPolicy, policy.Deny)
 }
+
+// The conversation of a person whose id has changed since is found by the id that they have now, and what they write later does not go into the
+// owner's session.
+func handedOverMoved(f *fixture.Store) {
+	from, now, to := fixture.Key("1001"), fixture.Key("2002"), sessions.MainKey("main")
+	f.MustAccept(fixture.NewArrival("1001", "m1", "apples"))
+	f.MustFinish(f.MustClaim(from).ID, sessions.Outcome{Status: sessions.Done})
+	f.OK(f.Readdress(f.Context(), fixture.Address("1001"), fixture.Address("2002")))
+	f.Equal(f.MustGet(now).Key, from)
+	at := time.Now()
+	ok, err := f.PutPairing(f.Context(), sessions.Pairing{Channel: "telegram", Account: "default", User: "2002", Address: fixture.Address("2002"), Hash: "h", Created: at, Expires: at.Add(time.Hour)}, 3)
+	f.OK(err)
+	f.Equal(ok, true)
+	acc := f.MustSubmit(sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: "h", Approve: true, Owner: sessions.AnyOwner, Handover: sessions.Handover{From: now, To: to}, Time: at}}})
+	f.Equal(*acc.Decided, sessions.Decided{Owner: true, Moved: sessions.MovedNow})
+	f.Equal(fixture.Texts(f.MustTail(f.MustGet(to).ID, sessions.TailQuery{})), []string{"apples"})
+	if acc := f.MustAccept(fixture.NewArrival("2002", "m2", "pears")); acc.Session.Key != from || acc.Session.ID == f.MustGet(to).ID {
+		f.Errorf("%+v", acc.Session)
+	}
+}
