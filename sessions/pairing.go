@@ -30,7 +30,7 @@ type Moved string
 // The values of Moved. The zero value: there was no conversation.
 const (
 	MovedNow   Moved = "moved" // it is the owner's session now
-	MovedLater Moved = "later" // an answer is under way: it is moved with the next message
+	MovedLater Moved = "later" // an answer is under way: it is moved with the next message, if that comes later
 	MovedNever Moved = "kept"  // the owner's session has messages already
 )
 
@@ -66,7 +66,7 @@ func (a Approval) AboutOwner() string {
 	case MovedNow:
 		fmt.Fprintf(&b, " The conversation so far continues in `%s`.", a.To)
 	case MovedLater:
-		fmt.Fprintf(&b, " An answer is under way; the conversation so far moves to `%s` with the next message.", a.To)
+		fmt.Fprintf(&b, " An answer is under way. The conversation so far moves to `%s` if the next message comes after it.", a.To)
 	case MovedNever:
 		fmt.Fprintf(&b, " The conversation so far was not moved and stays in `%s`, because `%s` has messages already.", a.From, a.To)
 	}
