@@ -3,8 +3,10 @@ package router_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/channels/channeltest"
@@ -12,6 +14,7 @@ import (
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // unowned is a configuration that names no owner and asks strangers for a code.
@@ -203,6 +206,70 @@ func TestFaultOwnerKilled(t *testing.T) {
 		}
 		if fmt.Sprint(owned) != "[false true true]" {
 			t.Errorf("an owner: %v", owned)
+		}
+	})
+}
+
+// Whoever is no owner any more has no rights of one, also in what waits since they were.
+func TestFormerOwnersQueue(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned, func(s *settings.Snapshot) {
+			s.Tools.BySender = map[tools.Sender]tools.Rights{tools.FromOther: {Deny: []string{"remember"}}}
+		})
+		ann := routertest.Direct("ann")
+		approve(g, "ann", sessions.AnyOwner)
+		rest := g.Busy(ann, "ann")
+		g.Say(ann, "ann", "and remember that")
+		g.Until("it waits", func() bool { return len(g.Runs()) == 2 })
+		main := g.Session(sessions.MainKey("main"))
+		has := func() (out []bool) {
+			for _, run := range g.Runs() {
+				out = append(out, slices.ContainsFunc(g.ToolsFor(main, run), func(x tools.Tool) bool { return x.Spec().Name == "remember" }))
+			}
+			return out
+		}
+		if got := has(); len(got) != 2 || !got[0] || !got[1] {
+			t.Fatalf("as an owner: %v", got)
+		}
+		if _, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil {
+			t.Fatal(err)
+		}
+		if got := has(); len(got) != 2 || got[0] || got[1] {
+			t.Errorf("as a former owner: %v", got)
+		}
+		rest()
+		g.Idle(2)
+	})
+}
+
+// What is taken back on one account leaves an owner by another account an owner, and the answer says so; /pair says who is one.
+func TestOwnerOnTwoAccounts(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		boss := routertest.Direct(routertest.Owner)
+		approve(g, "ann", sessions.AnyOwner)
+		again := func() {
+			now := time.Now()
+			if _, err := g.Store.PutPairing(t.Context(), sessions.Pairing{Channel: routertest.Kind, Account: "second", User: "ann", Hash: "h", Created: now, Expires: now.Add(time.Hour)}, 3); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: routertest.Kind, Hash: "h", Approve: true, Time: now}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again()
+		if got := g.Asks(boss, routertest.Owner, "/pair"); strings.Count(got, ", an owner") != 1 {
+			t.Errorf("%q", got)
+		}
+		if p, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "second", "ann"); err != nil || !p.Owner {
+			t.Errorf("%+v, %v", p, err)
+		}
+		again()
+		if got := g.Asks(boss, routertest.Owner, "/pair remove ann second"); !strings.HasSuffix(got, "still an owner, by `commands.ownerAllowFrom` or by another account.") {
+			t.Errorf("%q", got)
+		}
+		if p, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil || p.Owner {
+			t.Errorf("%+v, %v", p, err)
 		}
 	})
 }

@@ -97,6 +97,7 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Tools.BySender = map[tools.Sender]tools.Rights{tools.FromOther: {Deny: []string{"remember"}}}
+			s.Owners = append(s.Owners, "fake:1002")
 		})
 		from := func(id string, isOwner bool) sessions.Message {
 			return sessions.Message{ID: id, Run: "r", Role: sessions.User, Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: id, Owner: isOwner, Address: routertest.Group("a")}}

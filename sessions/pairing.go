@@ -21,13 +21,16 @@ type Admitted struct {
 	Owner   bool               `json:"owner,omitzero"` // beside the owners of the configuration
 }
 
+// StillOwner says that a person has an owner's rights although an approval was taken back: a sentence after a space.
+const StillOwner = " This person is still an owner, by `commands.ownerAllowFrom` or by another account."
+
 // Moved says what became of the conversation of a person who became an owner.
 type Moved string
 
 // The values of Moved. The zero value: there was no conversation.
 const (
 	MovedNow   Moved = "moved" // it is the owner's session now
-	MovedLater Moved = "later" // an answer is under way: it is moved with the next message
+	MovedLater Moved = "later" // an answer is under way: it is moved with the next message, if that comes later
 	MovedNever Moved = "kept"  // the owner's session has messages already
 )
 
@@ -63,7 +66,7 @@ func (a Approval) AboutOwner() string {
 	case MovedNow:
 		fmt.Fprintf(&b, " The conversation so far continues in `%s`.", a.To)
 	case MovedLater:
-		fmt.Fprintf(&b, " An answer is under way; the conversation so far moves to `%s` with the next message.", a.To)
+		fmt.Fprintf(&b, " An answer is under way. The conversation so far moves to `%s` if the next message comes after it.", a.To)
 	case MovedNever:
 		fmt.Fprintf(&b, " The conversation so far was not moved and stays in `%s`, because `%s` has messages already.", a.From, a.To)
 	}

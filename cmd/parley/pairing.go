@@ -102,6 +102,10 @@ func (c pairingRemoveCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, who, func(p *page, who sessions.Admitted) {
+		if who.Owner {
+			p.note("The approval of %s:%s on account %s is taken back.%s\n", who.Channel, who.User, who.Account, sessions.StillOwner)
+			return
+		}
 		p.note("%s:%s on account %s is a stranger again.\n", who.Channel, who.User, who.Account)
 	})
 }

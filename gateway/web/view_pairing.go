@@ -91,12 +91,17 @@ func (s site) answerPairing(r *http.Request, do func(api.PairingCall) (string, e
 
 func (s site) unpair(r *http.Request) (any, error) {
 	p := api.PairedPerson{Channel: channels.Kind(r.PostForm.Get("channel")), Account: channels.AccountID(r.PostForm.Get("account")), User: r.PostForm.Get("user")}
-	if _, err := call[sessions.Admitted](s, r, "pairing.remove", &p); err != nil {
+	who, err := call[sessions.Admitted](s, r, "pairing.remove", &p)
+	if err != nil {
 		return nil, err
+	}
+	say := "Taken back."
+	if who.Owner {
+		say += strings.ReplaceAll(sessions.StillOwner, "`", "")
 	}
 	v, err := s.people(r, pairingView{})
 	if err != nil {
 		return nil, err
 	}
-	return changeResult{Say: "Taken back.", Data: v}, nil
+	return changeResult{Say: say, Data: v}, nil
 }

@@ -49,6 +49,9 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	}
 	for _, p := range people[max(0, len(people)-maxPeopleShown):] {
 		fmt.Fprintf(&in, "\n- %s, since %s", byID(p.Name, p.Channel, p.Account, p.User), p.Since.Format(time.DateOnly))
+		if p.Owner {
+			in.WriteString(", an owner")
+		}
 	}
 	text := "⚙️ Nobody asks to be let in."
 	if waiting.Len() > 0 {
@@ -86,7 +89,12 @@ func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *
 		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", nil, nil
 	case 1:
 		p := people[0]
-		return "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + ".", &sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: p.Channel, Account: p.Account, User: p.User}}}, nil
+		remains, err := c.remainsOwner(ctx, p)
+		text := "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + "."
+		if remains {
+			text += sessions.StillOwner
+		}
+		return text, &sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: p.Channel, Account: p.Account, User: p.User}}}, err
 	}
 	var b strings.Builder
 	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
@@ -94,6 +102,16 @@ func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *
 		fmt.Fprintf(&b, "\n- %s", channels.Code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
 	}
 	return b.String(), nil, nil
+}
+
+// remainsOwner reports whether a person is an owner without this admission: by the configuration, or by another account.
+func (c *Controller) remainsOwner(ctx context.Context, x sessions.Admitted) (bool, error) {
+	people, err := c.store.Admitted(ctx)
+	people = slices.DeleteFunc(people, func(p sessions.Admitted) bool {
+		return p.Channel == x.Channel && p.Account == x.Account && p.User == x.User
+	})
+	set := c.settings().WithGranted(people)
+	return set.Owners.Is(x.Channel, set.Person(x.Channel, channels.Sender{ID: x.User})), err
 }
 
 // decided returns the people who were let in or turned down, and for whom is reports true.
@@ -112,7 +130,7 @@ func (c *Controller) decided(ctx context.Context, is func(sessions.Admitted) boo
 }
 
 // Unpair takes back the decision on a person who was let in or turned down, on the only account where they were when account is empty; ErrNotFound
-// when neither was done.
+// when neither was done. Owner of the result says whether the person is an owner all the same.
 func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
 	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		return p.Channel == kind && (p.User == user || user != "" && c.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
@@ -128,6 +146,10 @@ func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account cha
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}
-	_, err = c.commit.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: kind, Account: who.Account, User: user}}})
-	return who, err
+	if _, err = c.commit.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: kind, Account: who.Account, User: user}}}); err != nil {
+		return who, err
+	}
+	set := c.settings() // with the owners that are left
+	who.Owner = set.Owners.Is(kind, set.Person(kind, channels.Sender{ID: user}))
+	return who, nil
 }

@@ -81,7 +81,9 @@ func (a *Requesters) on(kind channels.Kind) (out []channels.Sender) {
 // Lineage says where a run is and comes from, and whom it answers; more are the messages that it has merged. What another session
 // asks is held to where that one's turn was. A sub-agent's turn is held to what the turns were that started it and those above it, also
 // when another session asks it something (contract N7).
+// Who was an owner when they asked, and is none now, has no rights of one.
 func (r *Resolver) Lineage(ctx context.Context, s sessions.Session, run sessions.Run, more ...sessions.Message) (a Requesters, from []sessions.Place, err error) {
+	defer func() { a.Owner = a.Owner && !slices.ContainsFunc(a.People, r.formerOwner) }()
 	if c := run.Chain; c != nil {
 		a.Owner = c.Owner
 		a.Join(c.People)
@@ -119,6 +121,12 @@ func (r *Resolver) Lineage(ctx context.Context, s sessions.Session, run sessions
 		from = Origins(from, c)
 	}
 	return a, from, nil
+}
+
+// formerOwner reports whether a person who was an owner is none now. A token of the API has no channel, and keeps its scope.
+func (r *Resolver) formerOwner(p sessions.Person) bool {
+	set := r.settings()
+	return p.Channel != "" && !set.Owners.Is(p.Channel, set.Person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
 }
 
 // Origins adds to where a run is what its chain comes from.

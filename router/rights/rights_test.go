@@ -105,9 +105,9 @@ func subset(t *rapid.T, what string, less, more []string) {
 // proves: N7
 func TestRightsOnlyNarrow(t *testing.T) {
 	t.Parallel()
-	r := &Resolver{store: noRuns{}, settings: func() *settings.Snapshot { return nil }}
 	rapid.Check(t, func(t *rapid.T) {
 		set := drawSettings(t)
+		r := &Resolver{store: noRuns{}, settings: func() *settings.Snapshot { return set }}
 		s, run := drawTurn(t)
 		own := mayUse(r, set, s, run)
 

@@ -18,13 +18,15 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 		return "", nil
 	}
 	old, err := s.sessions.Get(t, h.From)
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && (old.Key != h.From || old.Agent != h.To.Agent()) {
+	if errors.Is(err, sessions.ErrNotFound) || err == nil && (old.Agent != h.To.Agent() || old.Key != h.From && !personal(old.Key)) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	if has, err := s.transcripts.HasMessages(t, h.From); err != nil || !has {
+	h.From = old.Key // another name of it, where the person had another id
+	has, err := s.transcripts.HasMessages(t, h.From)
+	if err != nil || !has && (old.Archived || old.Settings.SendPolicy != policy.Deny) { // a deny is handed over without a message, too
 		return "", err
 	}
 	at, err := s.sessions.Get(t, h.To)
@@ -45,7 +47,11 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 		return sessions.MovedLater, err
 	}
 	if fresh {
-		if at, err = s.sessions.Create(t, sessions.Session{Key: h.To, Agent: old.Agent, Settings: old.Settings}); err != nil {
+		with := old.Settings
+		if with.SendPolicy == policy.Allow { // of one chat; the owners share the session
+			with.SendPolicy = policy.Inherit
+		}
+		if at, err = s.sessions.Create(t, sessions.Session{Key: h.To, Agent: old.Agent, Settings: with}); err != nil {
 			return "", err
 		}
 	}
@@ -53,7 +59,17 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 	if err := s.transcripts.HandOver(t, h.From, h.To, old.Agent); err != nil {
 		return "", err
 	}
-	return sessions.MovedNow, s.handOverRows(t, old, at)
+	moved := sessions.MovedNow
+	if !has {
+		moved = ""
+	}
+	return moved, s.handOverRows(t, old, at)
+}
+
+// personal reports whether a session is that of one person's direct chats.
+func personal(key sessions.Key) bool {
+	p, err := key.Parse()
+	return err == nil && (p.Form == sessions.FormPeer || p.Form == sessions.FormChannelPeer || p.Form == sessions.FormAccountPeer)
 }
 
 // handOverRows gives at the row of old, and what other tables have under its key.

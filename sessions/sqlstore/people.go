@@ -151,19 +151,19 @@ func (s *people) grant(t *tx, g sessions.GrantOwner) error {
 // unpair takes back what became of a person's request.
 func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 	who := []any{string(u.Channel), string(u.Account), string(u.User)}
-	found := int64(0)
-	for _, from := range []string{"paired WHERE", "pairings WHERE hash = '' AND"} {
-		n, err := t.Exec("DELETE FROM "+from+" channel = ? AND account = ? AND person = ?", who...)
-		if err != nil {
-			return err
-		}
-		found += n
-	}
-	if err := noteAdmitted(t); err != nil { // also where an older parley has let them in
+	admitted, err := t.Exec("DELETE FROM paired WHERE channel = ? AND account = ? AND person = ?", who...)
+	if err != nil {
 		return err
 	}
-	if found == 0 {
+	rejected, err := t.Exec("DELETE FROM pairings WHERE hash = '' AND channel = ? AND account = ? AND person = ?", who...)
+	if err != nil {
+		return err
+	}
+	if admitted+rejected == 0 {
 		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
+	}
+	if admitted > 0 { // also by an older parley
+		return noteAdmitted(t)
 	}
 	return nil
 }

@@ -44,6 +44,9 @@ func firstOwner(f *fixture.Store) {
 	acc := f.MustSubmit(sessions.Change{Ops: []sessions.Op{decide("3", false, sessions.FirstOwner)}})
 	f.Equal(*acc.Decided, sessions.Decided{})
 	ever(false)
+	revoke := sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: "telegram", Account: "default", User: "3"}}}
+	f.MustSubmit(revoke) // of a rejection: nobody was let in by that
+	ever(false)
 	acc = f.MustSubmit(sessions.Change{Ops: []sessions.Op{decide("2", true, sessions.FirstOwner), decide("1", true, sessions.FirstOwner)}})
 	f.Equal(*acc.Decided, sessions.Decided{}) // of the last one
 	f.Equal(owners(), []string{"2"})
@@ -140,4 +143,52 @@ func handedOver(f *fixture.Store) {
 	}
 	f.MustClaim(other)
 	f.Equal(fixture.Texts(f.MustTail(acc.Session.ID, sessions.TailQuery{})), []string{"pears", "more pears"})
+}
+
+// The send policy of the person's own session is that of the owner's session only where it denies, and then also without a message: what one chat was
+// allowed does not hold for the chats that the owners share a session with.
+func handedOverPolicy(f *fixture.Store) {
+	from, to := fixture.Key("1001"), sessions.MainKey("main")
+	hand := func(user string, from, to sessions.Key) {
+		f.Helper()
+		now := time.Now()
+		ok, err := f.PutPairing(f.Context(), sessions.Pairing{Channel: "telegram", Account: "default", User: channels.UserID(user), Address: fixture.Address(user), Hash: "h", Created: now, Expires: now.Add(time.Hour)}, 3)
+		f.OK(err)
+		f.Equal(ok, true)
+		f.MustSubmit(sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: "h", Approve: true, Owner: sessions.AnyOwner, Handover: sessions.Handover{From: from, To: to}, Time: now}}})
+	}
+	f.MustAccept(fixture.NewArrival("1001", "m1", "apples"))
+	f.MustFinish(f.MustClaim(from).ID, sessions.Outcome{Status: sessions.Done})
+	allow, deny := policy.Allow, policy.Deny
+	_, err := f.Patch(f.Context(), from, sessions.Patch{SendPolicy: &allow})
+	f.OK(err)
+	hand("1001", from, to)
+	f.Equal(f.MustGet(to).Settings.SendPolicy, policy.Inherit)
+	f.Equal(f.MustGet(from).Settings.SendPolicy, policy.Allow)
+
+	from, to = fixture.Key("2002"), sessions.Parts{Form: sessions.FormMain, Agent: "main", Thread: "7"}.Key()
+	f.MustSubmit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: from, Agent: "main"}, Ops: []sessions.SessionOp{sessions.PatchSession{SendPolicy: &deny}}}})
+	hand("2002", from, to)
+	f.Equal(f.MustGet(to).Settings.SendPolicy, policy.Deny)
+	f.Equal(f.MustGet(from).Settings.SendPolicy, policy.Deny)
+}
+
+// The conversation of a person whose id has changed since is found by the id that they have now, and what they write later does not go into the
+// owner's session.
+func handedOverMoved(f *fixture.Store) {
+	from, now, to := fixture.Key("1001"), fixture.Key("2002"), sessions.MainKey("main")
+	f.MustAccept(fixture.NewArrival("1001", "m1", "apples"))
+	f.MustFinish(f.MustClaim(from).ID, sessions.Outcome{Status: sessions.Done})
+	f.OK(f.Readdress(f.Context(), fixture.Address("1001"), fixture.Address("2002")))
+	f.Equal(f.MustGet(now).Key, from)
+	at := time.Now()
+	ok, err := f.PutPairing(f.Context(), sessions.Pairing{Channel: "telegram", Account: "default", User: "2002", Address: fixture.Address("2002"), Hash: "h", Created: at, Expires: at.Add(time.Hour)}, 3)
+	f.OK(err)
+	f.Equal(ok, true)
+	acc := f.MustSubmit(sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: "h", Approve: true, Owner: sessions.AnyOwner, Handover: sessions.Handover{From: now, To: to}, Time: at}}})
+	f.Equal(*acc.Decided, sessions.Decided{Owner: true, Moved: sessions.MovedNow})
+	f.Equal(fixture.Texts(f.MustTail(f.MustGet(to).ID, sessions.TailQuery{})), []string{"apples"})
+	if acc := f.MustAccept(fixture.NewArrival("2002", "m2", "pears")); acc.Session.Key != from || acc.Session.ID == f.MustGet(to).ID {
+		f.Errorf("%+v", acc.Session)
+	}
 }
