@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/source"
 	"parley/sessions"
 )
@@ -61,7 +62,7 @@ func quoted(s string) string {
 // jobsAndNotes takes what is in the folder beside configuration and sessions. Jobs stand in the report as commands.
 func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	for _, w := range src.Workspaces {
-		agent := agentID(w.Agent)
+		agent := convert.AgentID(w.Agent)
 		for _, text := range w.Notes {
 			x.Notes = append(x.Notes, sessions.AddNote{Agent: agent, Key: sessions.MainKey(agent), Text: text})
 		}
@@ -71,7 +72,7 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 		notes := slices.Clone(j.Notes)
 		out := Job{What: j.What, Name: j.Name, Message: j.Message, Every: j.Every, Cron: j.Cron, Zone: j.Zone, Thinking: j.Thinking, Timeout: j.Timeout, Off: j.Off}
 		if j.Agent != "" {
-			out.Agent = string(agentID(j.Agent))
+			out.Agent = string(convert.AgentID(j.Agent))
 		}
 		if !j.At.IsZero() {
 			out.At = j.At.Format(time.RFC3339)
@@ -113,7 +114,7 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	}
 	a := channels.Address{Channel: kind, Account: channels.DefaultAccount, Type: channels.Direct}
 	if t.Account != "" {
-		a.Account = channels.AccountID(strings.ToLower(t.Account))
+		a.Account = convert.AccountID(t.Account)
 	}
 	for more := true; more; {
 		more = false

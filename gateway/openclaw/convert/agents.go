@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -219,8 +220,10 @@ func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[st
 func (c *conversion) workspace(what, dir string, out map[string]any) {
 	out["workspace"] = dir // ${NAME} and $${ are parley's already
 	switch {
+	case variableAtStart.MatchString(dir): // finish or the source asks for its value
+		c.Carry(what, "")
 	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~"):
-		c.Differ(what, "it is relative to the configuration file now")
+		c.Differ(what, "the path counts from the folder of the configuration file now")
 	case !c.isFolder(dir):
 		c.Differ(what, "there is no such folder on this machine: bring its files there, or name another one")
 	default:
@@ -228,6 +231,9 @@ func (c *conversion) workspace(what, dir string, out map[string]any) {
 	}
 	c.result.HasWorkspace = true
 }
+
+// variableAtStart matches a path whose beginning is known only where the configuration is used.
+var variableAtStart = regexp.MustCompile(`^\$\{[A-Za-z_]`)
 
 func (c *conversion) isFolder(dir string) bool {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok {

@@ -43,7 +43,7 @@ func (c *conversion) bindings(v any) {
 		case why != "":
 			c.Need(what, why+": the accounts that it is about are disabled. Write the binding by hand, and take enabled: false away")
 			for j := range c.accounts {
-				if a := &c.accounts[j]; a.kind == kind && a.on && (text(match["accountId"]) == "*" || accountID(text(match["accountId"])) == a.id) {
+				if a := &c.accounts[j]; a.kind == kind && a.on && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id) {
 					c.close(a)
 				}
 			}
@@ -71,7 +71,7 @@ func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[stri
 			if s := text(v); s == everybody {
 				to[key] = s
 			} else {
-				to[key] = string(accountID(s))
+				to[key] = string(AccountID(s))
 			}
 		case "guildId", "teamId":
 			to[key] = strings.TrimSpace(fmt.Sprint(v))

@@ -66,7 +66,7 @@ func (c *conversion) channel(kind string, v any) {
 	all := map[string]any{}
 	section["accounts"] = all
 	for _, id := range slices.Sorted(maps.Keys(raw)) {
-		name, out := accountID(id), map[string]any{}
+		name, out := AccountID(id), map[string]any{}
 		at := what + ".accounts." + id
 		if all[string(name)] != nil {
 			c.Need(at, "another account has the same name for parley: rename one of them and add it by hand")
@@ -84,7 +84,7 @@ func (c *conversion) channel(kind string, v any) {
 
 func hasAccount(own map[string]any, id channels.AccountID) bool {
 	for name := range own {
-		if accountID(name) == id {
+		if AccountID(name) == id {
 			return true
 		}
 	}
@@ -217,7 +217,7 @@ func (c *conversion) fields(kind, what string, f, out map[string]any) {
 func (c *conversion) paired() {
 	count := map[string]int{}
 	for _, p := range c.in.Paired {
-		i := slices.IndexFunc(c.accounts, func(a account) bool { return a.kind == p.Channel && a.id == accountID(string(p.Account)) })
+		i := slices.IndexFunc(c.accounts, func(a account) bool { return a.kind == p.Channel && a.id == AccountID(string(p.Account)) })
 		what := fmt.Sprintf("pairing on %s, account %s", p.Channel, p.Account)
 		if i < 0 {
 			count[what+"\x00there is no such account"]++
@@ -260,7 +260,7 @@ func (c *conversion) admits(a account, id string) bool {
 	in := func(list []string) bool { return slices.Contains(list, id) || slices.Contains(list, everybody) }
 	paired := slices.ContainsFunc(c.in.Paired, func(p Person) bool {
 		known, ok := c.ids.Person(a.kind, string(p.ID))
-		return ok && a.access.dm == pairing && p.Channel == a.kind && accountID(string(p.Account)) == a.id && known == id
+		return ok && a.access.dm == pairing && p.Channel == a.kind && AccountID(string(p.Account)) == a.id && known == id
 	})
 	if a.access.dm == disabled || !in(a.access.allow) && !paired {
 		return false

@@ -1,6 +1,6 @@
 // Package convert makes a configuration of parley out of an effective configuration of OpenClaw: today's layout, files included, variables resolved.
 //
-// It stands right of config, which checks what it makes, and left of openclaw, which reads the folder. It reads no file. Keys that mean
+// It stands right of config, which checks the result, and left of openclaw, which reads the folder. It reads no file, and asks only whether a workspace exists. Keys that mean
 // the same in both programs are a table (rules.go). Values whose parts restrict each other are converted as a whole: people and groups of an
 // account (access.go, guilds.go), tools (tools.go), the send policy (send.go), bindings (bindings.go), owners (owners.go).
 //

@@ -140,12 +140,15 @@ func (c *conversion) shutAccount(seg []string, place string, need func(string, s
 	return true
 }
 
-var reference = regexp.MustCompile(`(^|[^$])\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+// reference finds ${NAME}, and $${NAME}, which is a text.
+var reference = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// references are the variables without which a configuration cannot be read, each once.
+// references returns the variables without which a configuration cannot be read, each once.
 func references(text []byte) (names []string) {
 	for _, m := range reference.FindAllSubmatch(text, -1) {
-		names = append(names, string(m[2]))
+		if m[0][1] != '$' {
+			names = append(names, string(m[1]))
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -115,7 +115,7 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 		if err := h.tables(ctx, a.Name()); err != nil {
 			return nil, err
 		}
-		h.store(path.Join("agents", a.Name(), "sessions"), AgentID(a.Name()), false)
+		h.store(path.Join("agents", a.Name(), "sessions"), h.ids.Agent(a.Name()), false)
 	}
 	h.store("sessions", "main", true)
 	for i := range h.found {
