@@ -20,14 +20,14 @@ type account struct {
 }
 
 // accessKeys are the keys of an account that are converted as a whole.
-var accessKeys = []string{"accounts", "defaultAccount", "enabled", "dm", "dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom", "groups", "guilds", "allowBots", "direct", "botToken", "token", "tokenFile"}
+var accessKeys = []string{"accounts", "defaultAccount", "enabled", "dm", "dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom", "groups", "guilds", "allowBots", "direct", "botToken", "token"}
 
 // tokens are the keys of a secret that belongs to one account, and the variable that OpenClaw reads for the account default.
 var tokens = map[channels.Kind]struct {
 	keys     []string
 	variable string
 }{
-	"telegram": {[]string{"botToken", "tokenFile"}, "TELEGRAM_BOT_TOKEN"},
+	"telegram": {[]string{"botToken"}, "TELEGRAM_BOT_TOKEN"},
 	"discord":  {[]string{"token"}, "DISCORD_BOT_TOKEN"},
 }
 
@@ -161,15 +161,12 @@ func (c *conversion) token(a *account, f map[string]any) {
 	}
 	for _, key := range t.keys {
 		v := f[key]
-		if v == nil {
+		if v == nil || v == "" {
 			continue
 		}
 		name := strings.ToUpper(string(a.kind)) + "_TOKEN"
 		if a.id != channels.DefaultAccount {
 			name = variableFor(string(a.kind), string(a.id), "token")
-		}
-		if key == "tokenFile" {
-			v = map[string]any{"source": "file"}
 		}
 		a.out["token"] = c.secret(a.what+"."+key, name, v)
 		c.Carry(a.what+"."+key, "")

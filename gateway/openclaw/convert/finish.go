@@ -26,14 +26,14 @@ func (c *conversion) finish() {
 		}
 		named := references(text)
 		_, problems, err := config.Parse("config.yaml", text, c.in.Table, func(name string) string {
-			v := c.valueOf(name)
+			v := c.in.Getenv(name)
 			if v == "" && slices.Contains(named, name) {
 				return stand(text, name)
 			}
 			return v
 		})
 		if err == nil {
-			c.result.Needs = slices.DeleteFunc(named, func(name string) bool { return c.valueOf(name) != "" })
+			c.result.Needs = slices.DeleteFunc(named, func(name string) bool { return c.in.Getenv(name) != "" })
 			c.result.Config = append([]byte(head), text...)
 			return
 		}
@@ -47,10 +47,13 @@ func (c *conversion) finish() {
 	c.Need("the configuration", "parley could not write it: nothing of it is carried over. Make one with parley init; sessions are imported all the same")
 }
 
+// secretKey matches keys whose value is a secret.
+var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
+
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
 func stand(text []byte, name string) string {
 	for _, line := range strings.Split(string(text), "\n") {
-		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretHeader.MatchString(key) && strings.Contains(line, "${"+name+"}") {
+		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretKey.MatchString(key) && strings.Contains(line, "${"+name+"}") {
 			return "0:unset"
 		}
 	}

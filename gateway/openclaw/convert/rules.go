@@ -49,7 +49,6 @@ var hints = []struct{ place, why string }{
 	{"hooks", "set hooks up again (docs/automation.md)"},
 	{"cron", "make the jobs again: parley cron add"},
 	{"auth", "set the key of each model provider in the environment, or under models.providers"},
-	{"env", "put the variables into the file .env beside the configuration"},
 	{"plugins", "plugins are MCP servers here (docs/mcp.md)"},
 	{"skills", "there are no skills; tools come from MCP servers (docs/mcp.md)"},
 	{"tools", "parley has other tools; say which with tools.allow and tools.deny (docs/tools.md)"},

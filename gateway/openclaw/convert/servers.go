@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,12 @@ func (c *conversion) servers(mcp map[string]any) {
 			case "env", "headers":
 				values := map[string]any{}
 				for _, n := range slices.Sorted(maps.Keys(object(v))) {
-					values[n] = c.serverValue(what+"."+key+"."+n, variableFor("mcp", to, n), object(v)[n])
+					switch x := object(v)[n].(type) {
+					case string, json.Number, bool:
+						values[n] = fmt.Sprint(x)
+					default:
+						values[n] = c.secret(what+"."+key+"."+n, variableFor("mcp", to, n), x)
+					}
 				}
 				out[key] = values
 			case "requestTimeoutMs", "connectionTimeoutMs":
@@ -77,14 +83,6 @@ func number(v any) int64 {
 }
 
 var notInServers = strings.NewReplacer(" ", "-", ".", "-", "_", "-", "/", "-", "@", "-", ":", "-")
-
-// serverValue moves values that may be secrets into the environment; plain settings stay readable.
-func (c *conversion) serverValue(what, name string, v any) any {
-	if s, ok := v.(string); ok && !secretHeader.MatchString(name) {
-		return s
-	}
-	return c.secret(what, name, v)
-}
 
 // toolFilter converts which tools of a server count.
 func (c *conversion) toolFilter(what string, v any, out map[string]any) {
@@ -166,7 +164,7 @@ func (c *conversion) commands(m map[string]any) {
 
 // modelless disables all accounts of a host that would have no language model: the built-in demo would answer people.
 func (c *conversion) modelless() {
-	if len(object(object(c.out["models"])["providers"])) > 0 || c.valueOf("OPENAI_API_KEY") != "" || c.valueOf("ANTHROPIC_API_KEY") != "" {
+	if len(object(object(c.out["models"])["providers"])) > 0 || c.in.Getenv("OPENAI_API_KEY") != "" || c.in.Getenv("ANTHROPIC_API_KEY") != "" {
 		return
 	}
 	on := 0
