@@ -108,8 +108,12 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	if word, rest, ok := strings.Cut(id, ":"); ok && kind == "" {
 		kind, id = channels.Kind(word), rest
 	}
+	lost := fmt.Sprintf("its answer went to %q, which names no chat here; now it stays in the job's session", strings.TrimSpace(t.Channel+" "+t.To))
 	i := slices.IndexFunc(table, func(a config.Adapter) bool { return a.Kind == kind })
-	if i < 0 {
+	switch {
+	case t.Channel == "" && i < 0:
+		return "", lost
+	case i < 0:
 		return "", fmt.Sprintf("its answer went to the channel %q, which parley does not have; now it stays in the job's session", t.Channel)
 	}
 	a := channels.Address{Channel: kind, Account: channels.DefaultAccount, Type: channels.Direct}
@@ -138,7 +142,6 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	case strings.HasSuffix(id, "@g.us"), kind == "telegram" && strings.HasPrefix(id, "-"):
 		a.Type = channels.Group
 	}
-	lost := fmt.Sprintf("its answer went to %q, which names no chat here; now it stays in the job's session", t.To)
 	a.Chat = channels.ChatID(id)
 	if id == "" || strings.HasPrefix(id, "@") || strings.HasPrefix(id, "#") {
 		return "", lost

@@ -53,7 +53,7 @@ func TestTargetsOfJobs(t *testing.T) {
 		{Channel: "telegram", To: "telegram:group:-1001234567890:topic:123"}: "telegram/default/group/-1001234567890/123", {To: "telegram:-100500"}: "telegram/default/group/-100500",
 		{Channel: "discord", To: "user:77"}: "discord/default/direct/77", {Channel: "discord", To: "channel:88"}: "discord/default/channel/88",
 		{Channel: "whatsapp", To: "+15550001"}: "whatsapp/default/direct/+15550001", {Channel: "whatsapp", To: "1@g.us"}: "whatsapp/default/group/1@g.us",
-		{Channel: "telegram", To: "@ann"}: "-", {Channel: "slack", To: "channel:C1"}: "-", {Channel: "telegram", To: "group:x"}: "-", {Channel: "discord", To: "#general"}: "-",
+		{Channel: "telegram"}: "-", {To: "1001"}: "-", {Channel: "telegram", To: "@ann"}: "-", {Channel: "slack", To: "channel:C1"}: "-", {Channel: "telegram", To: "group:x"}: "-", {Channel: "discord", To: "#general"}: "-",
 	} {
 		got, why := address(table(), in)
 		if want == "-" {
@@ -100,7 +100,7 @@ func TestPersonaAndMemory(t *testing.T) {
 	if want := []string{"helper-two agent:helper-two:main 2026-01-02: Beans were planted.", "main agent:main:main MEMORY: House: The key is under the pot."}; !slices.Equal(notes, want) {
 		t.Errorf("%q", notes)
 	}
-	if len(r.Jobs) != 1 || r.Jobs[0].Every != 30*time.Minute || r.Jobs[0].To != "last" || r.Jobs[0].Agent != "main" {
+	if len(r.Jobs) != 1 || r.Jobs[0].Every != 30*time.Minute || r.Jobs[0].To != "" || r.Jobs[0].Agent != "main" {
 		t.Errorf("%+v", r.Jobs)
 	}
 	if !slices.ContainsFunc(r.Report.NeedsYou, func(i report.Item) bool {
