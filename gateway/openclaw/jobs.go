@@ -91,7 +91,11 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 			notes = append(notes, why)
 		}
 		x.Jobs = append(x.Jobs, out)
-		x.Report.Need(j.What, "make it with the host running: "+out.Command())
+		shown := out
+		if shown.Message = src.Redact(out.Message); shown.Message != out.Message {
+			notes = append(notes, "its message has a secret, so the command shows [secret]; --jobs imports the whole message")
+		}
+		x.Report.Need(j.What, "make it with the host running: "+shown.Command())
 		if len(notes) > 0 {
 			x.Report.Differ(j.What, strings.Join(notes, "; "))
 		}

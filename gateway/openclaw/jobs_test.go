@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +64,35 @@ func TestTargetsOfJobs(t *testing.T) {
 		} else if got != want || why != "" {
 			t.Errorf("%+v: %q, want %q (%s)", in, got, want, why)
 		}
+	}
+}
+
+// A secret in the message of a job is not in the report. The job itself has it.
+func TestSecretsInJobs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"openclaw.json": `{channels: {telegram: {botToken: "123:made-up-secret"}}}`, ".env": "MAIL_PASSWORD=made-up-password\n",
+		"cron/jobs.json": `[{"id": "1", "name": "a", "schedule": "@daily", "payload": {"message": "Log in with made-up-password and 123:made-up-secret"}},
+			{"id": "2", "name": "b", "schedule": "@daily", "payload": {"message": "Use sk-made-up-secret-0123456789 now"}}]`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Read(t.Context(), dir, table(), none, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	if said := fmt.Sprint(r.Report); strings.Contains(said, "made-up") || strings.Count(said, "--jobs imports the whole message") != 2 {
+		t.Errorf("%s", said)
+	}
+	if len(r.Jobs) != 2 || r.Jobs[0].Message != "Log in with made-up-password and 123:made-up-secret" {
+		t.Errorf("%+v", r.Jobs)
 	}
 }
 
