@@ -27,7 +27,7 @@ func (c *conversion) bindings(v any) {
 		agent := AgentID(text(m["agentId"]))
 		switch {
 		case m["type"] == "acp":
-			c.Leave(what, "it leads to an ACP agent, which parley has not: the default agent answers there. Tools of such agents are MCP servers here (docs/mcp.md)")
+			c.Leave(what, "parley has no ACP agents, so the default agent answers there. Connect the tools of an ACP agent as MCP servers (docs/mcp.md)")
 			continue
 		case !c.ids.Has(kind):
 			c.Leave(what, fmt.Sprintf("parley has no channel %q", text(raw)))
@@ -41,7 +41,7 @@ func (c *conversion) bindings(v any) {
 		case never:
 			c.Leave(what, why)
 		case why != "":
-			c.Need(what, why+": the accounts that it is about are disabled. Write the binding by hand, and take enabled: false away")
+			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
 			for j := range c.accounts {
 				if a := &c.accounts[j]; a.kind == kind && a.on && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id) {
 					c.close(a)
@@ -51,7 +51,7 @@ func (c *conversion) bindings(v any) {
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
 			c.Carry(what, "")
 			if m["comment"] != nil {
-				c.Leave(what+".comment", "bindings have no comments: write it as # behind the line")
+				c.Leave(what+".comment", "bindings have no comment key: write a # comment in the file")
 			}
 		}
 	}

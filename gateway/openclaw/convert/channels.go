@@ -69,7 +69,7 @@ func (c *conversion) channel(kind string, v any) {
 		name, out := AccountID(id), map[string]any{}
 		at := what + ".accounts." + id
 		if all[string(name)] != nil {
-			c.Need(at, "another account has the same name for parley: rename one of them and add it by hand")
+			c.Need(at, "another account becomes the same name in parley: rename one of them, and add it to the new file")
 			continue
 		}
 		all[string(name)] = out
@@ -128,7 +128,7 @@ func (c *conversion) account(a account, f map[string]any) {
 		c.guilds(a.kind, a.what, f, &a.access)
 		a.access.bots = f["allowBots"] == true
 		if f["allowBots"] != nil && f["allowBots"] != true && f["allowBots"] != false {
-			c.Leave(a.what+".allowBots", "other bots are ignored: parley has no bots that must mention it")
+			c.Leave(a.what+".allowBots", "parley has no mention rule for bots, so it ignores other bots")
 		}
 	} else {
 		c.chats(a.kind, a.what, f, &a.access)
@@ -179,7 +179,7 @@ func (c *conversion) token(a *account, f map[string]any) {
 	}
 	if a.on {
 		c.close(a)
-		c.Need(a.what+"."+t.keys[0], "there is no token, so the account is disabled: add token, and take enabled: false away")
+		c.Need(a.what+"."+t.keys[0], "there is no token, so the account is disabled: add token, then remove enabled: false")
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *conversion) fields(kind, what string, f, out map[string]any) {
 			c.Carry(at, "")
 		case kind == "telegram" && key == "webhookUrl":
 			put(out, []string{"webhook", "url"}, v)
-			c.Differ(at, "parley takes the webhook at its own address (docs/channels.md): let the proxy in front send it there")
+			c.Differ(at, "parley serves the webhook at its own address (docs/channels.md): point the reverse proxy to that address")
 		default:
 			c.walk(slices.Concat(own[kind], accountRules), []string{key}, v, out, what+".")
 		}
@@ -319,11 +319,11 @@ func (c *conversion) owners(commands map[string]any) {
 		k, id, ok := c.ownerOf(entry)
 		switch place := c.notAdmitting(k, id); {
 		case !ok:
-			c.Need(key+": "+entry, "this names no single person of one channel here: write channel:id, for example telegram:1001")
+			c.Need(key+": "+entry, "the entry names no single person: write channel:id, such as telegram:1001")
 		case place == "no account":
 			c.Leave(key+": "+entry, "there is no account of this channel")
 		case place != "":
-			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: if that is meant, add %s:%s to %s", place, k, id, key))
+			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: to allow that, add %s:%s to %s", place, k, id, key))
 		default:
 			out = append(out, string(k)+":"+id)
 		}
@@ -334,7 +334,7 @@ func (c *conversion) owners(commands map[string]any) {
 	out = slices.Compact(out)
 	if len(out) == 0 {
 		if len(c.accounts) > 0 {
-			c.Need("owners", "nobody is an owner yet, so nobody may use /send or let people in: add channel:id to "+key)
+			c.Need("owners", "parley has no owner yet, and only owners may use /send or let people in: add channel:id to "+key)
 		}
 		return
 	}
@@ -364,7 +364,7 @@ func (c *conversion) onlyPerson(key string) []string {
 		c.Differ(key, "the only person of allowFrom is the owner: "+who[0])
 		return who
 	case len(all) > 0:
-		c.Need(key, "these people may write; add those who are owners: "+strings.Join(all, ", "))
+		c.Need(key, "several people may write to parley; add those who are owners: "+strings.Join(all, ", "))
 	}
 	return nil
 }

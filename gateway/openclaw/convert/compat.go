@@ -36,7 +36,7 @@ func (c *conversion) compat(what string, set, out map[string]any) {
 		case (k == "requiresReasoningContentOnAssistantMessages" || k == "requiresThinkingAsText") && on:
 			reasoning["sendBack"] = "on"
 		default:
-			c.Leave(what+".compat."+k, "parley finds out from the server's answers what it takes")
+			c.Leave(what+".compat."+k, "parley detects this from the server's answers")
 		}
 	}
 	if len(reasoning) > 0 {

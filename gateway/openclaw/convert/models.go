@@ -74,7 +74,7 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		switch {
 		case n == "":
 		case i > 0 && !withFallbacks:
-			c.Leave(at, "there are no fallbacks of its own here; the agent's are asked")
+			c.Leave(at, "parley has no separate fallbacks for this model; it uses the agent's")
 		case why != "":
 			c.Leave(at+" "+n, why)
 		case slices.Contains(good, name):
@@ -142,7 +142,7 @@ func (c *conversion) providers(v any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.set)) {
 		if !c.models.used[name] {
-			c.Leave("models.providers."+name, "no model of it is named, and it has no key")
+			c.Leave("models.providers."+name, "no agent uses a model of this provider, and it has no key")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.used)) {

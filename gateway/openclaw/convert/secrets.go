@@ -42,7 +42,7 @@ func (c *conversion) links(v any) any {
 		if id, ok := c.ids.Person(k, rest); ok && id != everybody && !strings.HasPrefix(id, "@") {
 			out = append(out, string(k)+":"+id)
 		} else {
-			c.Leave("session.identityLinks: "+entry, "this names no person of a channel here")
+			c.Leave("session.identityLinks: "+entry, "the entry names no person on a channel of parley")
 		}
 	}
 	return out

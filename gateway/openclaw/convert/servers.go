@@ -55,14 +55,14 @@ func (c *conversion) servers(mcp map[string]any) {
 			default:
 				if strings.Contains(strings.ToLower(key), "allow") || strings.Contains(strings.ToLower(key), "deny") || key == "include" || key == "exclude" || key == "agents" || key == "requester" {
 					out["enabled"] = false
-					c.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, and take enabled: false away")
+					c.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, then remove enabled: false")
 				} else {
 					c.Leave(what+"."+key, "parley has no such setting for a server")
 				}
 			}
 		}
 		if to == "" || object(object(object(object(c.out["tools"])["mcp"])["servers"])[to]) != nil {
-			c.Need(what, "another server has the same name for parley: add it by hand under tools.mcp.servers")
+			c.Need(what, "another server becomes the same name in parley: add it under tools.mcp.servers with another name")
 			continue
 		}
 		put(c.out, []string{"tools", "mcp", "servers", to}, out)
@@ -94,7 +94,7 @@ func (c *conversion) toolFilter(what string, v any, out map[string]any) {
 	delete(rest, "exclude")
 	if m == nil || !ok1 || !ok2 || len(rest) > 0 {
 		out["enabled"] = false
-		c.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, and take enabled: false away")
+		c.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, then remove enabled: false")
 		return
 	}
 	if m["include"] != nil {
@@ -139,7 +139,7 @@ func (c *conversion) hooks(m map[string]any) {
 			}
 			put(c.out, []string{"hooks", "allowedAgents"}, anys(ids))
 		case "mappings":
-			c.Need(what, "their templates are written otherwise here: write them again (docs/automation.md)")
+			c.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
 			continue
 		default:
 			c.Leave(what, hint(what))
@@ -157,7 +157,7 @@ func (c *conversion) hooks(m map[string]any) {
 func (c *conversion) commands(m map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k != "ownerAllowFrom" {
-			c.Leave("commands."+k, "parley's commands are for everybody who is let in, some for owners alone (docs/chats.md)")
+			c.Leave("commands."+k, "parley has no such setting: admitted people use commands, and some commands are for owners only (docs/chats.md)")
 		}
 	}
 }
@@ -175,6 +175,6 @@ func (c *conversion) modelless() {
 		}
 	}
 	if on > 0 {
-		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, and take enabled: false away")
+		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
 	}
 }

@@ -66,7 +66,7 @@ func keyOf(rest []string, agent sessions.AgentID, mainKey string, chats IDs) map
 		p.Form, p.ID = sessions.FormCron, rest[1]
 	case low == "cron" && len(rest) == 4 && rest[2] == "run":
 		p.Form, p.ID = sessions.FormCron, rest[1]+":run:"+rest[3]
-		return mapped{key: p.Key(), note: "a single run of a job; jobs have one session each here"}
+		return mapped{key: p.Key(), note: "a single run of a job; parley has one session for each job"}
 	case (low == "dm" || low == "direct") && len(rest) >= 2:
 		p.Form, p.ID = sessions.FormPeer, strings.Join(rest[1:], ":")
 	case (low == "openai" || low == "openai-user") && len(rest) >= 2:
@@ -114,7 +114,7 @@ func subagent(p sessions.Parts, seg []string) mapped {
 	m := mapped{key: sessions.SubagentKey(p.Agent, seg[len(seg)-1])}
 	if len(seg) >= 4 && strings.EqualFold(seg[len(seg)-2], "subagent") {
 		m.parent = sessions.SubagentKey(p.Agent, seg[len(seg)-3])
-		m.note = "the sub-agent of a sub-agent: that is told by its parent here, not by its key"
+		m.note = "the sub-agent of a sub-agent; parley stores its parent, not a nested key"
 	}
 	return m
 }
