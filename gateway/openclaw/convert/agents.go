@@ -89,7 +89,7 @@ func (c *conversion) answering(all []raw) (out []raw) {
 	taken := map[sessions.AgentID]bool{}
 	for _, r := range all {
 		switch id := AgentID(r.id); {
-		case object(r.fields["runtime"])["type"] == "acp":
+		case isACP(r):
 			c.Leave(r.what, "it runs in another program over ACP, which parley does not support. Connect its tools as MCP servers (docs/mcp.md)")
 		case taken[id]:
 			c.Need(r.what, "another agent becomes the same id in parley: choose another id, and add the agent to the new file")

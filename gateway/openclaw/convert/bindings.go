@@ -15,6 +15,10 @@ import (
 func (c *conversion) bindings(v any) {
 	var out []any
 	agents := c.agentIDs()
+	outside, isDefault := acpAgents(object(c.in.Top["agents"]))
+	if isDefault && c.closeWhere(func(*account) bool { return true }) > 0 {
+		c.Need("agents: the default agent", "it runs over ACP, which parley does not support, so all accounts are disabled: choose a default agent, then remove enabled: false")
+	}
 	for i, x := range list(v) {
 		m := object(x)
 		what := fmt.Sprintf("bindings[%d]", i)
@@ -32,21 +36,22 @@ func (c *conversion) bindings(v any) {
 		case !c.ids.Has(kind):
 			c.Leave(what, fmt.Sprintf("parley has no channel %q", text(raw)))
 			continue
-		case !slices.Contains(agents, agent):
+		case !slices.Contains(agents, agent) && !slices.Contains(outside, agent):
 			c.Leave(what, fmt.Sprintf("there is no agent %q, so the default agent answers there, as in OpenClaw", text(m["agentId"])))
 			continue
 		}
 		to, never, why := c.binding(kind, match)
+		if !slices.Contains(agents, agent) && why == "" {
+			why = "its agent runs over ACP, which parley does not support"
+		}
 		switch {
 		case never:
 			c.Leave(what, why)
 		case why != "":
 			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
-			for j := range c.accounts {
-				if a := &c.accounts[j]; a.kind == kind && a.on && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id) {
-					c.close(a)
-				}
-			}
+			c.closeWhere(func(a *account) bool {
+				return a.kind == kind && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id)
+			})
 		default:
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
 			c.Carry(what, "")
@@ -59,6 +64,20 @@ func (c *conversion) bindings(v any) {
 		put(c.out, []string{"bindings"}, out)
 	}
 }
+
+// acpAgents returns the agents that run in another program, and whether the default agent is one of them.
+func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
+	all := listed(agents)
+	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
+	for i, r := range all {
+		if isACP(r) {
+			out, isDefault = append(out, AgentID(r.id)), isDefault || i == first
+		}
+	}
+	return out, isDefault
+}
+
+func isACP(r raw) bool { return object(r.fields["runtime"])["type"] == "acp" }
 
 // binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
 func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {

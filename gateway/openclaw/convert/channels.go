@@ -153,6 +153,17 @@ func (c *conversion) close(a *account) {
 	a.out["enabled"] = false
 }
 
+// closeWhere disables the accounts that a condition selects, and returns how many were on.
+func (c *conversion) closeWhere(is func(*account) bool) (n int) {
+	for i := range c.accounts {
+		if a := &c.accounts[i]; a.on && is(a) {
+			c.close(a)
+			n++
+		}
+	}
+	return n
+}
+
 // token finds the secret of an account. Without one the account is kept, but disabled.
 func (c *conversion) token(a *account, f map[string]any) {
 	t, ok := tokens[a.kind]

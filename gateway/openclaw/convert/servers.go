@@ -167,14 +167,7 @@ func (c *conversion) modelless() {
 	if len(object(object(c.out["models"])["providers"])) > 0 || c.in.Getenv("OPENAI_API_KEY") != "" || c.in.Getenv("ANTHROPIC_API_KEY") != "" {
 		return
 	}
-	on := 0
-	for i := range c.accounts {
-		if c.accounts[i].on {
-			c.close(&c.accounts[i])
-			on++
-		}
-	}
-	if on > 0 {
+	if c.closeWhere(func(*account) bool { return true }) > 0 {
 		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
 	}
 }
