@@ -193,11 +193,11 @@ func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out
 	if !c.ConfigOnly {
 		err = c.history(e, to, r, s, out, bar)
 	}
-	if err == nil && c.Use { // before that another configuration decides who is let in
-		out.People, err = r.KeepPaired(e.ctx, s)
-	}
 	if err == nil {
 		err = to.write(files, out) // before the store is closed: no host may start between the two
+	}
+	if err == nil && c.Use { // only now: the configuration before may admit these people where OpenClaw did not
+		out.People, err = r.KeepPaired(e.ctx, s)
 	}
 	return errors.Join(err, s.Close())
 }

@@ -8,7 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"parley/cmd/internal/tables"
+	"parley/gateway/accounts"
 	"parley/gateway/api"
+	"parley/gateway/config"
+	"parley/gateway/openclaw"
+	"parley/sessions/sqlstore"
 )
 
 // TestImport takes a made-up OpenClaw over: dry first, then for good, beside what there is; the host then has the sessions, and sends
@@ -104,5 +109,41 @@ func TestImportBesideOpenClaw(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, importedConfig)); !os.IsNotExist(err) {
 		t.Errorf("a configuration was written: %v", err)
+	}
+}
+
+// Where the configuration cannot be written, the one in force lets in nobody of OpenClaw's paired people.
+func TestImportAdmitsAfterTheConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, file := range []string{filepath.Join(dir, "gone", "config.yaml"), filepath.Join(dir, "config.yaml")} {
+		r, err := openclaw.Read(t.Context(), filepath.Join("..", "..", "gateway", "openclaw", "testdata", "state"), accounts.Table(tables.Adapters()), func(string) string { return "" }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		if len(r.Paired) == 0 {
+			t.Fatal("the folder has no paired people")
+		}
+		at, fails := file, strings.Contains(file, "gone")
+		if fails { // a link into a folder that does not exist
+			if at = filepath.Join(dir, "link.yaml"); os.Symlink(file, at) != nil {
+				t.Skip("links cannot be made here")
+			}
+		}
+		to := destination{conf: &config.Config{State: filepath.Join(dir, "state")}, file: at, use: true}
+		out := imported{Config: at}
+		err = importOpenClawCmd{Use: true, ConfigOnly: true}.write(&env{ctx: t.Context()}, to, r, &out, &progressBar{})
+		s, opens := sqlstore.Open(t.Context(), sqlstore.Config{Dir: to.conf.State})
+		if opens != nil {
+			t.Fatal(opens)
+		}
+		people, reads := s.Admitted(t.Context())
+		if reads != nil || (err != nil) != fails || (len(people) == 0) != fails {
+			t.Errorf("%s: %v, %v, %v", file, err, people, reads)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package openclaw
 
 import (
 	"context"
-	"maps"
 
 	"parley/channels"
 	"parley/gateway/config"
@@ -21,9 +20,9 @@ func (x *reader) settle(ctx context.Context, table config.Table, getenv func(str
 		return src.Name != "", err
 	}
 	made := convert.Configuration(convert.Input{Top: src.Tree, Table: table, Getenv: src.Getenv, Paired: paired, Report: &x.Report})
-	x.Config, x.Needs, x.Secrets, x.Paired = made.Config, made.Needs, made.Secrets, made.Paired
+	x.Config, x.Needs, x.Paired = made.Config, made.Needs, made.Paired
 	x.mainKey, x.global, x.hasWorkspace = made.MainKey, made.Global, made.HasWorkspace
-	maps.Copy(x.Secrets, src.Secrets(x.Config))
+	x.Secrets = src.Secrets(x.Config)
 	return true, nil
 }
 

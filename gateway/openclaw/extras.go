@@ -59,27 +59,28 @@ func (r *Result) StoreNotes(ctx context.Context, to ExtrasStore) (stored int, er
 }
 
 // StoreJobs writes the scheduled jobs to a store. Jobs that cannot be stored stay in the report as commands, with the reason; the others leave it.
-// agents are those of the configuration in force, the default one first. A job that exists already, by its name or an earlier import, stays as
-// it is.
+// agents are those of the configuration in force, the default one first. A job that existed before, by an earlier import or by the name of a job
+// of its agent, stays as it is.
 func (r *Result) StoreJobs(ctx context.Context, to ExtrasStore, agents []sessions.AgentID, now time.Time) (stored int, err error) {
-	all, err := to.ListJobs(ctx, "")
+	before, err := to.ListJobs(ctx, "")
 	if err != nil {
 		return 0, err
 	}
+	made := map[string]bool{} // by this import
 	for _, j := range r.Jobs {
 		job, err := r.job(j, agents, now)
 		if err != nil {
 			r.Report.Need(j.What, "it was not imported: "+err.Error())
 			continue
 		}
-		i := slices.IndexFunc(all, func(o sessions.Job) bool {
-			return o.ID == job.ID || job.Name != "" && strings.EqualFold(o.Name, job.Name)
+		exists := made[job.ID] || slices.ContainsFunc(before, func(o sessions.Job) bool {
+			return o.ID == job.ID || job.Name != "" && o.Agent == job.Agent && strings.EqualFold(o.Name, job.Name)
 		})
-		if i < 0 {
+		if !exists {
 			if _, err := to.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.PutJob(job)}}); err != nil {
 				return stored, fmt.Errorf("import job %s: %w", j.What, err)
 			}
-			all = append(all, job)
+			made[job.ID] = true
 			stored++
 		}
 		for k, line := range r.Report.NeedsYou {
@@ -99,7 +100,7 @@ func (r *Result) job(j Job, agents []sessions.AgentID, now time.Time) (job sessi
 	if job.Agent == "" {
 		job.Agent = agents[0]
 	}
-	job.ID = sessions.IDFor("openclaw "+string(job.Agent)+" "+j.What+" "+job.Message, "job")
+	job.ID = sessions.IDFor(fmt.Sprint("openclaw ", job.Agent, " ", j.What, " ", j.At, j.Every, j.Cron, " ", job.Message), "job")
 	switch {
 	case !slices.Contains(agents, job.Agent):
 		return job, fmt.Errorf("there is no agent %s", job.Agent)

@@ -99,3 +99,29 @@ func TestStoreNotes(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 }
+
+// Jobs of different agents, or at different times, may have one name. A job that a person made keeps its place.
+func TestJobsWithOneName(t *testing.T) {
+	t.Parallel()
+	s, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	r := &Result{Jobs: []Job{
+		{What: "job heartbeat of main", Name: "heartbeat", Message: "Look", Every: time.Hour},
+		{What: "job heartbeat of helper", Name: "heartbeat", Message: "Look", Every: time.Hour, Agent: "helper"},
+		{What: "job pill", Name: "pill", Message: "Take it", Cron: "0 8 * * *"}, {What: "job pill", Name: "pill", Message: "Take it", Cron: "0 20 * * *"},
+		{What: "job mine", Name: "mine", Message: "x", Every: time.Hour},
+	}}
+	own := sessions.Job{ID: sessions.IDFor("own", "job"), Name: "Mine", Agent: "main", Message: "y", Every: time.Hour, Next: now, Created: now}
+	if _, err := s.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob(own)}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{4, 0} {
+		if n, err := r.StoreJobs(t.Context(), s, []sessions.AgentID{"main", "helper"}, now); n != want || err != nil {
+			t.Errorf("%d, %v; want %d", n, err, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/source"
 	"parley/sessions"
 )
@@ -61,7 +62,7 @@ func quoted(s string) string {
 // jobsAndNotes takes what is in the folder beside configuration and sessions. Jobs stand in the report as commands.
 func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	for _, w := range src.Workspaces {
-		agent := agentID(w.Agent)
+		agent := convert.AgentID(w.Agent)
 		for _, text := range w.Notes {
 			x.Notes = append(x.Notes, sessions.AddNote{Agent: agent, Key: sessions.MainKey(agent), Text: text})
 		}
@@ -71,7 +72,7 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 		notes := slices.Clone(j.Notes)
 		out := Job{What: j.What, Name: j.Name, Message: j.Message, Every: j.Every, Cron: j.Cron, Zone: j.Zone, Thinking: j.Thinking, Timeout: j.Timeout, Off: j.Off}
 		if j.Agent != "" {
-			out.Agent = string(agentID(j.Agent))
+			out.Agent = string(convert.AgentID(j.Agent))
 		}
 		if !j.At.IsZero() {
 			out.At = j.At.Format(time.RFC3339)
@@ -90,7 +91,11 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 			notes = append(notes, why)
 		}
 		x.Jobs = append(x.Jobs, out)
-		x.Report.Need(j.What, "make it with the host running: "+out.Command())
+		shown := out
+		if shown.Message = src.Redact(out.Message); shown.Message != out.Message {
+			notes = append(notes, "its message has a secret, so the command shows [secret]; --jobs imports the whole message")
+		}
+		x.Report.Need(j.What, "make it with the host running: "+shown.Command())
 		if len(notes) > 0 {
 			x.Report.Differ(j.What, strings.Join(notes, "; "))
 		}
@@ -107,13 +112,17 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	if word, rest, ok := strings.Cut(id, ":"); ok && kind == "" {
 		kind, id = channels.Kind(word), rest
 	}
+	lost := fmt.Sprintf("its answer went to %q, which names no chat here; now it stays in the job's session", strings.TrimSpace(t.Channel+" "+t.To))
 	i := slices.IndexFunc(table, func(a config.Adapter) bool { return a.Kind == kind })
-	if i < 0 {
+	switch {
+	case t.Channel == "" && i < 0:
+		return "", lost
+	case i < 0:
 		return "", fmt.Sprintf("its answer went to the channel %q, which parley does not have; now it stays in the job's session", t.Channel)
 	}
 	a := channels.Address{Channel: kind, Account: channels.DefaultAccount, Type: channels.Direct}
 	if t.Account != "" {
-		a.Account = channels.AccountID(strings.ToLower(t.Account))
+		a.Account = convert.AccountID(t.Account)
 	}
 	for more := true; more; {
 		more = false
@@ -137,7 +146,6 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	case strings.HasSuffix(id, "@g.us"), kind == "telegram" && strings.HasPrefix(id, "-"):
 		a.Type = channels.Group
 	}
-	lost := fmt.Sprintf("its answer went to %q, which names no chat here; now it stays in the job's session", t.To)
 	a.Chat = channels.ChatID(id)
 	if id == "" || strings.HasPrefix(id, "@") || strings.HasPrefix(id, "#") {
 		return "", lost

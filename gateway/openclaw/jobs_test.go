@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,7 +54,7 @@ func TestTargetsOfJobs(t *testing.T) {
 		{Channel: "telegram", To: "telegram:group:-1001234567890:topic:123"}: "telegram/default/group/-1001234567890/123", {To: "telegram:-100500"}: "telegram/default/group/-100500",
 		{Channel: "discord", To: "user:77"}: "discord/default/direct/77", {Channel: "discord", To: "channel:88"}: "discord/default/channel/88",
 		{Channel: "whatsapp", To: "+15550001"}: "whatsapp/default/direct/+15550001", {Channel: "whatsapp", To: "1@g.us"}: "whatsapp/default/group/1@g.us",
-		{Channel: "telegram", To: "@ann"}: "-", {Channel: "slack", To: "channel:C1"}: "-", {Channel: "telegram", To: "group:x"}: "-", {Channel: "discord", To: "#general"}: "-",
+		{Channel: "telegram"}: "-", {To: "1001"}: "-", {Channel: "telegram", To: "@ann"}: "-", {Channel: "slack", To: "channel:C1"}: "-", {Channel: "telegram", To: "group:x"}: "-", {Channel: "discord", To: "#general"}: "-",
 	} {
 		got, why := address(table(), in)
 		if want == "-" {
@@ -63,6 +64,35 @@ func TestTargetsOfJobs(t *testing.T) {
 		} else if got != want || why != "" {
 			t.Errorf("%+v: %q, want %q (%s)", in, got, want, why)
 		}
+	}
+}
+
+// A secret in the message of a job is not in the report. The job itself has it.
+func TestSecretsInJobs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"openclaw.json": `{channels: {telegram: {botToken: "123:made-up-secret"}}}`, ".env": "MAIL_PASSWORD=made-up-password\n",
+		"cron/jobs.json": `[{"id": "1", "name": "a", "schedule": "@daily", "payload": {"message": "Log in with made-up-password and 123:made-up-secret"}},
+			{"id": "2", "name": "b", "schedule": "@daily", "payload": {"message": "Use sk-made-up-secret-0123456789 now"}}]`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Read(t.Context(), dir, table(), none, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	if said := fmt.Sprint(r.Report); strings.Contains(said, "made-up") || strings.Count(said, "--jobs imports the whole message") != 2 {
+		t.Errorf("%s", said)
+	}
+	if len(r.Jobs) != 2 || r.Jobs[0].Message != "Log in with made-up-password and 123:made-up-secret" {
+		t.Errorf("%+v", r.Jobs)
 	}
 }
 
@@ -100,7 +130,7 @@ func TestPersonaAndMemory(t *testing.T) {
 	if want := []string{"helper-two agent:helper-two:main 2026-01-02: Beans were planted.", "main agent:main:main MEMORY: House: The key is under the pot."}; !slices.Equal(notes, want) {
 		t.Errorf("%q", notes)
 	}
-	if len(r.Jobs) != 1 || r.Jobs[0].Every != 30*time.Minute || r.Jobs[0].To != "last" || r.Jobs[0].Agent != "main" {
+	if len(r.Jobs) != 1 || r.Jobs[0].Every != 30*time.Minute || r.Jobs[0].To != "" || r.Jobs[0].Agent != "main" {
 		t.Errorf("%+v", r.Jobs)
 	}
 	if !slices.ContainsFunc(r.Report.NeedsYou, func(i report.Item) bool {

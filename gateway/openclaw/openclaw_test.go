@@ -251,22 +251,22 @@ func TestReport(t *testing.T) {
 	has(r.Report.Carried, "channels.telegram.botToken", "")
 	has(r.Report.Different, "openai-user:ada", "own token")
 	has(r.Report.Carried, "pairing on telegram, account default: 2 people", "pairing list")
-	has(r.Report.NeedsYou, "channels.telegram.allowFrom: @Grace", "names")
+	has(r.Report.NeedsYou, "channels.telegram.allowFrom: @Grace", "not by name")
 	has(r.Report.NeedsYou, "channels: general", "ids")
 	has(r.Report.Carried, "agents.defaults.model.fallbacks[0] → openrouter/bees/b-1", "")
-	has(r.Report.Different, "agents.list.Helper Two.workspace", "no such folder")
+	has(r.Report.Different, "agents.list.Helper Two.workspace", "does not exist")
 	has(r.Report.Carried, "models.providers.house", "")
-	has(r.Report.Left, "models.providers.house.models.small.compat.supportsStore", "finds out")
-	has(r.Report.Different, "1 entries of other roles", "left out")
-	has(r.Report.Different, "1 summaries", "messages")
-	has(r.Report.Different, "1 tool calls without", "")
+	has(r.Report.Left, "models.providers.house.models.small.compat.supportsStore", "detects this")
+	has(r.Report.Different, "entries of other roles (1)", "left out")
+	has(r.Report.Different, "summaries (1)", "messages")
+	has(r.Report.Different, "tool calls without a result (1)", "")
 	has(r.Report.NeedsYou, "job Morning brief", `parley cron add '--name=Morning brief' '--cron=0 7 * * 1-5' --zone=Europe/Berlin --agent=helper-two --to=telegram/default/direct/1001 -- 'Say what'\''s new.'`)
 	for what, why := range map[string]string{
-		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "token of its own", "tools.exec": "other tools",
+		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "its own token", "tools.exec": "other tools",
 		"sessions (2): acp:x, agent:main:acp:y": "ACP", "telegram:slash:77": "slash", "sessions (1): unknown": "does not know", "sessions (1): global": "not global", "session broken row": "cannot be read",
 		"agent:main:something": "no key", "2 lines of its transcript": "keep the file", "transcripts of sessions that were reset or deleted (1)": "keep", "model lonely-model": "no provider",
 		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
-		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.mode": "",
+		"models.providers.lost": "address", "models.providers.spare": "no agent uses", "models.mode": "",
 	} {
 		has(r.Report.Left, what, why)
 	}

@@ -6,21 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
-	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
 	"parley/gateway/openclaw/source"
-	"parley/sessions"
 )
 
 // reader is one import.
 type reader struct {
 	root    *os.Root // whatever a file names, nothing outside is read
 	files   fs.FS
-	ids     ids
 	mainKey string
 	global  bool // session.scope
 
@@ -40,7 +37,7 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	x := &reader{root: root, files: root.FS(), ids: ids{table}, mainKey: "main", Result: r}
+	x := &reader{root: root, files: root.FS(), mainKey: "main", Result: r}
 	found, err := x.settle(ctx, table, getenv)
 	if err != nil {
 		return nil, err
@@ -48,7 +45,7 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 	if !found && !x.has("agents") && !x.has("sessions/sessions.json") && !x.has(database.Shared) {
 		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, source.Names[0])
 	}
-	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: historyIDs{x.ids}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress,
+	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: convert.IDs{Table: table}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress,
 		IsOwner: mainOwner(r.Config, table)})
 	if err != nil {
 		return nil, err
@@ -75,15 +72,6 @@ func (x *reader) rest() {
 		}
 	}
 }
-
-// historyIDs writes ids for package history.
-type historyIDs struct{ ids }
-
-func (x historyIDs) Person(k channels.Kind, id string) (string, bool) { return x.person(k, id), true }
-func (x historyIDs) Chat(k channels.Kind, id string) (string, bool)   { return x.chat(k, id), true }
-func (x historyIDs) Has(k channels.Kind) bool                         { return x.has(k) }
-
-func agentID(s string) sessions.AgentID { return history.AgentID(strings.TrimSpace(s)) }
 
 // tables reads rows for package source.
 type tables struct {

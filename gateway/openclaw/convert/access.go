@@ -113,7 +113,7 @@ func (c *conversion) people(k channels.Kind, what string, v any) (out []string, 
 			id, ok := c.person(k, s)
 			switch {
 			case !ok:
-				c.Need(what+": "+s, fmt.Sprintf("this is no id of a person on %s, and OpenClaw does not go by names: write the id (/whoami tells it)", k))
+				c.Need(what+": "+s, fmt.Sprintf("parley admits people on %s by id, not by name: write the id (/whoami shows it)", k))
 			case !slices.Contains(out, id):
 				out = append(out, id)
 			}
@@ -207,7 +207,7 @@ func (c *conversion) singleChats(what string, chats map[string]any, a *access) {
 		if id == everybody || slices.Contains(a.allow, everybody) || a.dm == pairing {
 			a.dm = disabled
 		}
-		c.Need(at, "parley has no restrictions of single direct chats: this person is not let in; add them to allowFrom without the restriction, or leave them out")
+		c.Need(at, "parley has no restrictions of single direct chats: this person is not let in; add the person to allowFrom without the restriction, or accept that parley refuses this chat")
 	}
 }
 
@@ -241,7 +241,7 @@ func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *ac
 		if id != everybody {
 			var ok bool
 			if key, ok = c.ids.Chat(k, id); !ok {
-				c.Need(at, fmt.Sprintf("this is no group on %s: name the group by its id", k))
+				c.Need(at, fmt.Sprintf("parley knows no such group on %s: use the group's id", k))
 				continue
 			}
 		}
@@ -279,7 +279,7 @@ type scope struct {
 func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any, a access, in scope) (g group) {
 	m := object(v)
 	if m == nil && v != nil && v != true {
-		c.Need(at, "this entry cannot be read: the group is closed")
+		c.Need(at, "the entry cannot be read, so the group is closed")
 		return group{off: true}
 	}
 	own, has := c.people(k, at+".allowFrom", m["allowFrom"])

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func (c *conversion) agents(v map[string]any) {
 	mode, visibility := c.sandbox(v)
 	if mode != "" {
 		put(c.out, []string{"agents", "defaults", "sandbox", "mode"}, mode)
-		c.Differ("agents.defaults.sandbox.mode", "it decides which session tools are there; commands are not run in containers here")
+		c.Differ("agents.defaults.sandbox.mode", "it decides which session tools exist; parley runs no commands in containers")
 	}
 	if visibility != "" {
 		put(c.out, []string{"agents", "defaults", "sandbox", "sessionToolsVisibility"}, visibility)
@@ -88,10 +89,10 @@ func (c *conversion) answering(all []raw) (out []raw) {
 	taken := map[sessions.AgentID]bool{}
 	for _, r := range all {
 		switch id := AgentID(r.id); {
-		case object(r.fields["runtime"])["type"] == "acp":
-			c.Leave(r.what, "it runs in another program by ACP: tools of such agents are MCP servers here (docs/mcp.md)")
+		case isACP(r):
+			c.Leave(r.what, "it runs in another program over ACP, which parley does not support. Connect its tools as MCP servers (docs/mcp.md)")
 		case taken[id]:
-			c.Need(r.what, "another agent has the same id for parley: give it another id and add it by hand")
+			c.Need(r.what, "another agent becomes the same id in parley: choose another id, and add the agent to the new file")
 		default:
 			taken[id] = true
 			out = append(out, r)
@@ -108,7 +109,7 @@ func (c *conversion) spawns(r raw, defaults, out map[string]any) {
 	}
 	allow, ok := texts(v)
 	if !ok {
-		c.Need(what, "this list cannot be read, so the agent spawns only itself: write it again")
+		c.Need(what, "the list cannot be read, so the agent spawns only itself: write it again")
 		return
 	}
 	var ids []string
@@ -139,7 +140,7 @@ func (c *conversion) agentTools(r raw, out map[string]any) {
 		}
 	}
 	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
-		c.Need(r.what+".tools", "it cannot be read, so the agent has no tools: write it again")
+		c.Need(r.what+".tools", "the value cannot be read, so the agent has no tools: write it again")
 		out["tools"] = nothing.write()
 		return
 	}
@@ -193,7 +194,7 @@ func (c *conversion) sandbox(agents map[string]any) (mode, visibility string) {
 			return ""
 		}
 		if differ {
-			c.Need("agents.*.sandbox."+key, fmt.Sprintf("parley has one sandbox for all agents, so the strictest holds: %s. Set agents.defaults.sandbox.%s to what fits all", order[at], key))
+			c.Need("agents.*.sandbox."+key, fmt.Sprintf("parley has one sandbox for all agents, so the strictest holds: %s. Set agents.defaults.sandbox.%s to the value that you want for all", order[at], key))
 		}
 		return order[at]
 	}
@@ -213,21 +214,26 @@ func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[st
 			return
 		}
 	}
-	c.Leave(r.what+".workspace", "no folder of it was found: name one with agents.list[].workspace, or use the one in the state folder")
+	c.Leave(r.what+".workspace", "its folder was not found: set agents.list[].workspace, or use the folder in parley's state folder")
 }
 
 func (c *conversion) workspace(what, dir string, out map[string]any) {
 	out["workspace"] = dir // ${NAME} and $${ are parley's already
 	switch {
+	case variableAtStart.MatchString(dir): // finish or the source asks for its value
+		c.Carry(what, "")
 	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~"):
-		c.Differ(what, "it is relative to the configuration file now")
+		c.Differ(what, "parley resolves the path from the folder of the configuration file")
 	case !c.isFolder(dir):
-		c.Differ(what, "there is no such folder on this machine: bring its files there, or name another one")
+		c.Differ(what, "the folder does not exist on this machine: copy its files there, or set another path")
 	default:
 		c.Carry(what, "")
 	}
 	c.result.HasWorkspace = true
 }
+
+// variableAtStart matches a path whose beginning is known only where the configuration is used.
+var variableAtStart = regexp.MustCompile(`^\$\{[A-Za-z_]`)
 
 func (c *conversion) isFolder(dir string) bool {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok {
@@ -250,18 +256,18 @@ func (c *conversion) defaults(what string, v any) bool {
 	case "agents.defaults.compaction":
 		for _, k := range slices.Sorted(maps.Keys(object(v))) {
 			if k != "model" {
-				c.Leave(what+"."+k, "parley sums a session up when its window is nearly full: agents.defaults.compaction.at")
+				c.Leave(what+"."+k, "parley compacts a session when its context window is nearly full (agents.defaults.compaction.at)")
 			}
 		}
 		c.model(what+".model", object(v)["model"], out, false)
 		to = append(to, "compaction")
 	case "agents.defaults.models":
-		c.Differ(what, "every model of a provider can be named; the short names were put in full")
+		c.Differ(what, "parley needs no list of models; aliases were replaced by full names")
 	case "agents.defaults.workspace", "agents.defaults.subagents.allowAgents": // the agents have it
 	case "agents.defaults.sandbox":
 		for _, k := range slices.Sorted(maps.Keys(object(v))) {
 			if k != "mode" && k != "sessionToolsVisibility" {
-				c.Leave(what+"."+k, "commands are not run in containers here; MCP servers are confined (docs/mcp.md)")
+				c.Leave(what+"."+k, "parley runs no commands in containers; it confines MCP servers (docs/mcp.md)")
 			}
 		}
 	default:

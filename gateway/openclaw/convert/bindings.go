@@ -15,6 +15,10 @@ import (
 func (c *conversion) bindings(v any) {
 	var out []any
 	agents := c.agentIDs()
+	outside, isDefault := acpAgents(object(c.in.Top["agents"]))
+	if isDefault && c.closeWhere(func(*account) bool { return true }) > 0 {
+		c.Need("agents: the default agent", "it runs over ACP, which parley does not support, so all accounts are disabled: choose a default agent, then remove enabled: false")
+	}
 	for i, x := range list(v) {
 		m := object(x)
 		what := fmt.Sprintf("bindings[%d]", i)
@@ -27,31 +31,32 @@ func (c *conversion) bindings(v any) {
 		agent := AgentID(text(m["agentId"]))
 		switch {
 		case m["type"] == "acp":
-			c.Leave(what, "it leads to an ACP agent, which parley has not: the default agent answers there. Tools of such agents are MCP servers here (docs/mcp.md)")
+			c.Leave(what, "parley has no ACP agents, so the default agent answers there. Connect the tools of an ACP agent as MCP servers (docs/mcp.md)")
 			continue
 		case !c.ids.Has(kind):
 			c.Leave(what, fmt.Sprintf("parley has no channel %q", text(raw)))
 			continue
-		case !slices.Contains(agents, agent):
+		case !slices.Contains(agents, agent) && !slices.Contains(outside, agent):
 			c.Leave(what, fmt.Sprintf("there is no agent %q, so the default agent answers there, as in OpenClaw", text(m["agentId"])))
 			continue
 		}
 		to, never, why := c.binding(kind, match)
+		if !slices.Contains(agents, agent) && why == "" {
+			why = "its agent runs over ACP, which parley does not support"
+		}
 		switch {
 		case never:
 			c.Leave(what, why)
 		case why != "":
-			c.Need(what, why+": the accounts that it is about are disabled. Write the binding by hand, and take enabled: false away")
-			for j := range c.accounts {
-				if a := &c.accounts[j]; a.kind == kind && a.on && (text(match["accountId"]) == "*" || accountID(text(match["accountId"])) == a.id) {
-					c.close(a)
-				}
-			}
+			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
+			c.closeWhere(func(a *account) bool {
+				return a.kind == kind && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id)
+			})
 		default:
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
 			c.Carry(what, "")
 			if m["comment"] != nil {
-				c.Leave(what+".comment", "bindings have no comments: write it as # behind the line")
+				c.Leave(what+".comment", "bindings have no comment key: write a # comment in the file")
 			}
 		}
 	}
@@ -59,6 +64,20 @@ func (c *conversion) bindings(v any) {
 		put(c.out, []string{"bindings"}, out)
 	}
 }
+
+// acpAgents returns the agents that run in another program, and whether the default agent is one of them.
+func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
+	all := listed(agents)
+	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
+	for i, r := range all {
+		if isACP(r) {
+			out, isDefault = append(out, AgentID(r.id)), isDefault || i == first
+		}
+	}
+	return out, isDefault
+}
+
+func isACP(r raw) bool { return object(r.fields["runtime"])["type"] == "acp" }
 
 // binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
 func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
@@ -71,7 +90,7 @@ func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[stri
 			if s := text(v); s == everybody {
 				to[key] = s
 			} else {
-				to[key] = string(accountID(s))
+				to[key] = string(AccountID(s))
 			}
 		case "guildId", "teamId":
 			to[key] = strings.TrimSpace(fmt.Sprint(v))

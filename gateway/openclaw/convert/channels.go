@@ -20,14 +20,14 @@ type account struct {
 }
 
 // accessKeys are the keys of an account that are converted as a whole.
-var accessKeys = []string{"accounts", "defaultAccount", "enabled", "dm", "dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom", "groups", "guilds", "allowBots", "direct", "botToken", "token", "tokenFile"}
+var accessKeys = []string{"accounts", "defaultAccount", "enabled", "dm", "dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom", "groups", "guilds", "allowBots", "direct", "botToken", "token"}
 
 // tokens are the keys of a secret that belongs to one account, and the variable that OpenClaw reads for the account default.
 var tokens = map[channels.Kind]struct {
 	keys     []string
 	variable string
 }{
-	"telegram": {[]string{"botToken", "tokenFile"}, "TELEGRAM_BOT_TOKEN"},
+	"telegram": {[]string{"botToken"}, "TELEGRAM_BOT_TOKEN"},
 	"discord":  {[]string{"token"}, "DISCORD_BOT_TOKEN"},
 }
 
@@ -66,10 +66,10 @@ func (c *conversion) channel(kind string, v any) {
 	all := map[string]any{}
 	section["accounts"] = all
 	for _, id := range slices.Sorted(maps.Keys(raw)) {
-		name, out := accountID(id), map[string]any{}
+		name, out := AccountID(id), map[string]any{}
 		at := what + ".accounts." + id
 		if all[string(name)] != nil {
-			c.Need(at, "another account has the same name for parley: rename one of them and add it by hand")
+			c.Need(at, "another account becomes the same name in parley: rename one of them, and add it to the new file")
 			continue
 		}
 		all[string(name)] = out
@@ -84,7 +84,7 @@ func (c *conversion) channel(kind string, v any) {
 
 func hasAccount(own map[string]any, id channels.AccountID) bool {
 	for name := range own {
-		if accountID(name) == id {
+		if AccountID(name) == id {
 			return true
 		}
 	}
@@ -128,7 +128,7 @@ func (c *conversion) account(a account, f map[string]any) {
 		c.guilds(a.kind, a.what, f, &a.access)
 		a.access.bots = f["allowBots"] == true
 		if f["allowBots"] != nil && f["allowBots"] != true && f["allowBots"] != false {
-			c.Leave(a.what+".allowBots", "other bots are ignored: parley has no bots that must mention it")
+			c.Leave(a.what+".allowBots", "parley has no mention rule for bots, so it ignores other bots")
 		}
 	} else {
 		c.chats(a.kind, a.what, f, &a.access)
@@ -153,6 +153,17 @@ func (c *conversion) close(a *account) {
 	a.out["enabled"] = false
 }
 
+// closeWhere disables the accounts that a condition selects, and returns how many were on.
+func (c *conversion) closeWhere(is func(*account) bool) (n int) {
+	for i := range c.accounts {
+		if a := &c.accounts[i]; a.on && is(a) {
+			c.close(a)
+			n++
+		}
+	}
+	return n
+}
+
 // token finds the secret of an account. Without one the account is kept, but disabled.
 func (c *conversion) token(a *account, f map[string]any) {
 	t, ok := tokens[a.kind]
@@ -161,15 +172,12 @@ func (c *conversion) token(a *account, f map[string]any) {
 	}
 	for _, key := range t.keys {
 		v := f[key]
-		if v == nil {
+		if v == nil || v == "" {
 			continue
 		}
 		name := strings.ToUpper(string(a.kind)) + "_TOKEN"
 		if a.id != channels.DefaultAccount {
 			name = variableFor(string(a.kind), string(a.id), "token")
-		}
-		if key == "tokenFile" {
-			v = map[string]any{"source": "file"}
 		}
 		a.out["token"] = c.secret(a.what+"."+key, name, v)
 		c.Carry(a.what+"."+key, "")
@@ -182,7 +190,7 @@ func (c *conversion) token(a *account, f map[string]any) {
 	}
 	if a.on {
 		c.close(a)
-		c.Need(a.what+"."+t.keys[0], "there is no token, so the account is disabled: add token, and take enabled: false away")
+		c.Need(a.what+"."+t.keys[0], "there is no token, so the account is disabled: add token, then remove enabled: false")
 	}
 }
 
@@ -206,7 +214,7 @@ func (c *conversion) fields(kind, what string, f, out map[string]any) {
 			c.Carry(at, "")
 		case kind == "telegram" && key == "webhookUrl":
 			put(out, []string{"webhook", "url"}, v)
-			c.Differ(at, "parley takes the webhook at its own address (docs/channels.md): let the proxy in front send it there")
+			c.Differ(at, "parley serves the webhook at its own address (docs/channels.md): point the reverse proxy to that address")
 		default:
 			c.walk(slices.Concat(own[kind], accountRules), []string{key}, v, out, what+".")
 		}
@@ -217,7 +225,7 @@ func (c *conversion) fields(kind, what string, f, out map[string]any) {
 func (c *conversion) paired() {
 	count := map[string]int{}
 	for _, p := range c.in.Paired {
-		i := slices.IndexFunc(c.accounts, func(a account) bool { return a.kind == p.Channel && a.id == accountID(string(p.Account)) })
+		i := slices.IndexFunc(c.accounts, func(a account) bool { return a.kind == p.Channel && a.id == AccountID(string(p.Account)) })
 		what := fmt.Sprintf("pairing on %s, account %s", p.Channel, p.Account)
 		if i < 0 {
 			count[what+"\x00there is no such account"]++
@@ -260,7 +268,7 @@ func (c *conversion) admits(a account, id string) bool {
 	in := func(list []string) bool { return slices.Contains(list, id) || slices.Contains(list, everybody) }
 	paired := slices.ContainsFunc(c.in.Paired, func(p Person) bool {
 		known, ok := c.ids.Person(a.kind, string(p.ID))
-		return ok && a.access.dm == pairing && p.Channel == a.kind && accountID(string(p.Account)) == a.id && known == id
+		return ok && a.access.dm == pairing && p.Channel == a.kind && AccountID(string(p.Account)) == a.id && known == id
 	})
 	if a.access.dm == disabled || !in(a.access.allow) && !paired {
 		return false
@@ -322,11 +330,11 @@ func (c *conversion) owners(commands map[string]any) {
 		k, id, ok := c.ownerOf(entry)
 		switch place := c.notAdmitting(k, id); {
 		case !ok:
-			c.Need(key+": "+entry, "this names no single person of one channel here: write channel:id, for example telegram:1001")
+			c.Need(key+": "+entry, "the entry names no single person: write channel:id, such as telegram:1001")
 		case place == "no account":
 			c.Leave(key+": "+entry, "there is no account of this channel")
 		case place != "":
-			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: if that is meant, add %s:%s to %s", place, k, id, key))
+			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: to allow that, add %s:%s to %s", place, k, id, key))
 		default:
 			out = append(out, string(k)+":"+id)
 		}
@@ -337,7 +345,7 @@ func (c *conversion) owners(commands map[string]any) {
 	out = slices.Compact(out)
 	if len(out) == 0 {
 		if len(c.accounts) > 0 {
-			c.Need("owners", "nobody is an owner yet, so nobody may use /send or let people in: add channel:id to "+key)
+			c.Need("owners", "parley has no owner yet, and only owners may use /send or let people in: add channel:id to "+key)
 		}
 		return
 	}
@@ -367,7 +375,7 @@ func (c *conversion) onlyPerson(key string) []string {
 		c.Differ(key, "the only person of allowFrom is the owner: "+who[0])
 		return who
 	case len(all) > 0:
-		c.Need(key, "these people may write; add those who are owners: "+strings.Join(all, ", "))
+		c.Need(key, "several people may write to parley; add those who are owners: "+strings.Join(all, ", "))
 	}
 	return nil
 }

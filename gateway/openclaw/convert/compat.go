@@ -2,34 +2,19 @@ package convert
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
 	"parley/agent"
-	"parley/channels"
 )
 
-// secretHeader matches the names of headers whose value is a credential.
-var secretHeader = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
-
-// headers carries the headers of a provider or a model over. Values that let somebody in go where other secrets go.
-func (c *conversion) headers(what, provider string, set, out map[string]any) {
+// headers carries the headers of a provider or a model over.
+func (c *conversion) headers(what string, set, out map[string]any) {
 	all := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		value, isText := set[name].(string)
-		switch {
-		case !isText:
-			c.Leave(what+".headers."+name, "its value is no text")
-		case variable.MatchString(value):
+		if value, isText := set[name].(string); isText {
 			all[name] = value
-		case variableName.MatchString(value):
-			all[name] = "${" + value + "}"
-		case secretHeader.MatchString(name):
-			env := variableFor(provider, name)
-			c.secrets[env] = channels.NewSecret(value)
-			all[name] = "${" + env + "}"
-		default:
-			all[name] = value
+		} else {
+			c.Leave(what+".headers."+name, "the value is not a text")
 		}
 	}
 	if len(all) > 0 {
@@ -51,7 +36,7 @@ func (c *conversion) compat(what string, set, out map[string]any) {
 		case (k == "requiresReasoningContentOnAssistantMessages" || k == "requiresThinkingAsText") && on:
 			reasoning["sendBack"] = "on"
 		default:
-			c.Leave(what+".compat."+k, "parley finds out from the server's answers what it takes")
+			c.Leave(what+".compat."+k, "parley detects this from the server's answers")
 		}
 	}
 	if len(reasoning) > 0 {

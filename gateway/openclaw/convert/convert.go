@@ -20,7 +20,7 @@ type Person struct {
 
 // Input is what a conversion reads.
 type Input struct {
-	Top    map[string]any // the effective configuration
+	Top    map[string]any // the effective configuration; variables stand in the places of secrets
 	Table  config.Table
 	Getenv func(string) string
 	Paired []Person // whom OpenClaw let in by pairing, whatever the policy of the account is now
@@ -30,12 +30,11 @@ type Input struct {
 // Result is what a conversion makes.
 type Result struct {
 	Config       []byte
-	Needs        []string                   // variables that it takes from the environment and that nothing sets
-	Secrets      map[string]channels.Secret // that it takes from the environment, by name
-	Paired       []Person                   // whom parley should keep as paired
-	MainKey      string                     // session.mainKey
-	Global       bool                       // session.scope is global
-	HasWorkspace bool                       // the configuration names a workspace
+	Needs        []string // variables that it takes from the environment and that nothing sets
+	Paired       []Person // whom parley should keep as paired
+	MainKey      string   // session.mainKey
+	Global       bool     // session.scope is global
+	HasWorkspace bool     // the configuration names a workspace
 }
 
 // conversion is one configuration under way.
@@ -45,15 +44,14 @@ type conversion struct {
 	ids      IDs
 	out      map[string]any
 	models   models
-	secrets  map[string]channels.Secret
 	accounts []account // as converted
 	result   *Result
 }
 
 // Configuration converts a configuration. It never fails: what parley would refuse is closed or left out, and reported.
 func Configuration(in Input) Result {
-	r := Result{MainKey: "main", Secrets: map[string]channels.Secret{}}
-	c := &conversion{Report: in.Report, in: in, ids: IDs{in.Table}, out: map[string]any{}, models: readModels(in.Top), secrets: r.Secrets, result: &r}
+	r := Result{MainKey: "main"}
+	c := &conversion{Report: in.Report, in: in, ids: IDs{in.Table}, out: map[string]any{}, models: readModels(in.Top), result: &r}
 	top := in.Top
 	c.agents(object(top["agents"]))
 	c.tools(object(top["tools"]), object(top["agents"]))
@@ -64,7 +62,7 @@ func Configuration(in Input) Result {
 	c.session(object(top["session"]))
 	for _, k := range slices.Sorted(maps.Keys(top)) {
 		switch k {
-		case "channels", "bindings", "agents", "tools", "models", "env", "meta", "wizard", "$schema", "accessGroups", "mcp", "session", "commands", "hooks":
+		case "channels", "bindings", "agents", "tools", "models", "meta", "wizard", "$schema", "accessGroups", "mcp", "session", "commands", "hooks":
 		default:
 			c.walk(rules, []string{k}, top[k], nil, "")
 		}
@@ -73,7 +71,6 @@ func Configuration(in Input) Result {
 	c.hooks(object(top["hooks"]))
 	c.commands(object(top["commands"]))
 	c.providers(top["models"])
-	c.environment("env", top["env"])
 	c.defaultsThatDiffer()
 	c.modelless()
 	c.finish()

@@ -22,7 +22,7 @@ func made(t *testing.T, text string, env map[string]string, paired ...convert.Pe
 		t.Fatalf("%s: %v", text, err)
 	}
 	if top["models"] == nil {
-		top["models"] = map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "k"}}}
+		top["models"] = map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "${OPENAI_API_KEY}"}}}
 	}
 	var r report.Report
 	got := convert.Configuration(convert.Input{Top: top, Table: table(), Getenv: func(n string) string { return env[n] }, Paired: paired, Report: &r})
@@ -64,22 +64,22 @@ func TestClosed(t *testing.T) {
 		{"deny with an unknown condition", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "need: channel telegram"},
 		{"allow with an unknown condition", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: provider"},
 		{"rules that are no list", `{"session": {"sendPolicy": {"rules": {"a": 1}}}}`, "session sendPolicy", `{"default":"deny"}`, "need: write them again"},
-		{"names in the list of a group", `{"channels": {"telegram": {"botToken": "1:a", "groups": {"-1001": {"allowFrom": ["bob"], "requireMention": false}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
-		{"a group without senders", `{"channels": {"telegram": {"botToken": "1:a", "groups": {"-1001": {}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
-		{"users of a server", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"users": ["80351110224678912"], "channels": {"` + room + `": {"allow": true}}}}}}}`, "channels discord groups " + room + " allowFrom", `["80351110224678912"]`, "different: without their server"},
-		{"roles of a server", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"roles": ["1"], "channels": {"` + room + `": {"allow": true}}}}}}}`, "channels discord groups " + room + " enabled", "false", "need: by a role alone"},
-		{"a server without channels", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"users": ["80351110224678912"]}}}}}`, "channels discord groupPolicy", `"disabled"`, "need: no entry for a whole server"},
-		{"channels by name, in one line", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"channels": {"general": {}, "help": {}}}}}}}`, "channels discord groupPolicy", `"disabled"`, "need: not by names"},
-		{"a server's mentions", `{"channels": {"discord": {"token": "x", "guilds": {"41771983423143930": {"requireMention": false, "channels": {"` + room + `": {}}}}}}}`, "channels discord groups " + room + " requireMention", "false", "different: without their server"},
-		{"tools of a group", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"tools": {"deny": ["*"]}}}}}}`, "channels telegram groups -1001 tools deny", `["*"]`, "carried: groups.-1001"},
-		{"tools by sender", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"toolsBySender": {"id:1": {"deny": ["cron"]}}}}}}}`, "channels telegram groups -1001 toolsBySender 1 deny", `["cron"]`, "carried: groups.-1001"},
-		{"tools by a name", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"toolsBySender": {"name:Bob": {"deny": ["cron"]}}}}}}}`, "channels telegram groups -1001 tools deny", `["*"]`, "need: no such person"},
+		{"names in the list of a group", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"-1001": {"allowFrom": ["bob"], "requireMention": false}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
+		{"a group without senders", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"-1001": {}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
+		{"users of a server", `{"channels": {"discord": {"token": "${DISCORD_TOKEN}", "guilds": {"41771983423143930": {"users": ["80351110224678912"], "channels": {"` + room + `": {"allow": true}}}}}}}`, "channels discord groups " + room + " allowFrom", `["80351110224678912"]`, "different: without their server"},
+		{"roles of a server", `{"channels": {"discord": {"token": "${DISCORD_TOKEN}", "guilds": {"41771983423143930": {"roles": ["1"], "channels": {"` + room + `": {"allow": true}}}}}}}`, "channels discord groups " + room + " enabled", "false", "need: by a role alone"},
+		{"a server without channels", `{"channels": {"discord": {"token": "${DISCORD_TOKEN}", "guilds": {"41771983423143930": {"users": ["80351110224678912"]}}}}}`, "channels discord groupPolicy", `"disabled"`, "need: no entry for a whole server"},
+		{"channels by name, in one line", `{"channels": {"discord": {"token": "${DISCORD_TOKEN}", "guilds": {"41771983423143930": {"channels": {"general": {}, "help": {}}}}}}}`, "channels discord groupPolicy", `"disabled"`, "need: not by names"},
+		{"a server's mentions", `{"channels": {"discord": {"token": "${DISCORD_TOKEN}", "guilds": {"41771983423143930": {"requireMention": false, "channels": {"` + room + `": {}}}}}}}`, "channels discord groups " + room + " requireMention", "false", "different: without their server"},
+		{"tools of a group", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1"], "groups": {"-1001": {"tools": {"deny": ["*"]}}}}}}`, "channels telegram groups -1001 tools deny", `["*"]`, "carried: groups.-1001"},
+		{"tools by sender", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1"], "groups": {"-1001": {"toolsBySender": {"id:1": {"deny": ["cron"]}}}}}}}`, "channels telegram groups -1001 toolsBySender 1 deny", `["cron"]`, "carried: groups.-1001"},
+		{"tools by a name", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1"], "groups": {"-1001": {"toolsBySender": {"name:Bob": {"deny": ["cron"]}}}}}}}`, "channels telegram groups -1001 tools deny", `["*"]`, "need: no such person"},
 		{"tools of an agent", `{"agents": {"list": [{"id": "main", "tools": {"deny": ["sessions_spawn", "sessions_send", "message"]}}]}}`, "agents list 0 tools deny", `["sessions_send","sessions_spawn","message"]`, "carried: tools"},
 		{"a list of tools that parley has not", `{"tools": {"allow": ["exec"]}}`, "tools deny", `["*"]`, "different: parley's names"},
 		{"tools of sub-agents", `{"tools": {"subagents": {"tools": {"deny": ["group:fs"]}}}}`, "tools subagents tools deny", `["files","attachments","remember"]`, "different: parley's names"},
 		{"the sandbox of one agent", `{"agents": {"list": [{"id": "main"}, {"id": "b", "sandbox": {"mode": "all"}}]}}`, "agents defaults sandbox mode", `"all"`, "need: the strictest holds"},
-		{"an account that inherits", `{"channels": {"telegram": {"allowFrom": ["1"], "accounts": {"biz": {"botToken": "1:a", "allowFrom": ["*"], "dmPolicy": "open"}}}}}`, "channels telegram accounts biz dmPolicy", `"allowlist"`, "different: does not count"},
-		{"a topic with an agent of its own", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"], "groups": {"-1001": {"topics": {"7": {"agentId": "b"}}}}}}}`, "channels telegram groups -1001 topics 7 enabled", "false", "need: single topic"},
+		{"an account that inherits", `{"channels": {"telegram": {"allowFrom": ["1"], "accounts": {"biz": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["*"], "dmPolicy": "open"}}}}}`, "channels telegram accounts biz dmPolicy", `"allowlist"`, "different: does not count"},
+		{"a topic with an agent of its own", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1"], "groups": {"-1001": {"topics": {"7": {"agentId": "b"}}}}}}}`, "channels telegram groups -1001 topics 7 enabled", "false", "need: single topic"},
 	} {
 		out, _, r := made(t, c.in, nil)
 		if got := shown(at(out, c.place)); got != c.want {
@@ -100,13 +100,13 @@ func TestClosed(t *testing.T) {
 // source: openclaw docs/channels/pairing.md (first owner), docs/concepts/session.md (dmScope)
 func TestOwners(t *testing.T) {
 	t.Parallel()
-	const one = `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001"]}}`
+	const one = `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1001"]}}`
 	for _, c := range []struct{ name, in, owners, scope, need string }{
 		{"named", one + `, "commands": {"ownerAllowFrom": ["tg:1001"]}}`, `["telegram:1001"]`, "null", ""},
 		{"named without a channel", one + `, "commands": {"ownerAllowFrom": [1001]}}`, `["telegram:1001"]`, "null", ""},
 		{"the only person", one + `}`, `["telegram:1001"]`, "null", ""},
-		{"several", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001", 2002]}}}`, "null", "null", "telegram:1001, telegram:2002"},
-		{"everybody is no person", `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["*"], "dmPolicy": "open"}}}`, "null", "null", "owners"},
+		{"several", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1001", 2002]}}}`, "null", "null", "telegram:1001, telegram:2002"},
+		{"everybody is no person", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["*"], "dmPolicy": "open"}}}`, "null", "null", "owners"},
 		{"named, but not let in", one + `, "commands": {"ownerAllowFrom": ["telegram:2002"]}}`, "null", "null", "listens to an owner everywhere"},
 		{"an explicit scope", one + `, "session": {"dmScope": "main"}}`, `["telegram:1001"]`, `"main"`, ""},
 		{"rules by key", one + `, "session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"keyPrefix": "main"}}]}}}`, `["telegram:1001"]`, `"main"`, ""},
@@ -130,9 +130,9 @@ func TestPaired(t *testing.T) {
 	t.Parallel()
 	who := []convert.Person{{Channel: "telegram", Account: "default", ID: "tg:2002"}, {Channel: "telegram", Account: "biz", ID: "3003"}, {Channel: "slack", Account: "default", ID: "U1"}}
 	for _, c := range []struct{ in, want string }{
-		{`{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001"], "groups": {"*": {}}}}}`, `[{"Channel":"telegram","Account":"default","ID":"2002"}]`},
-		{`{"channels": {"telegram": {"botToken": "1:a", "dmPolicy": "allowlist", "allowFrom": ["1001"]}}}`, "null"},
-		{`{"channels": {"telegram": {"botToken": "1:a", "dmPolicy": "open", "allowFrom": ["*"], "accounts": {"Biz": {"botToken": "2:b", "dmPolicy": "pairing"}}}}}`, `[{"Channel":"telegram","Account":"biz","ID":"3003"}]`},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1001"], "groups": {"*": {}}}}}`, `[{"Channel":"telegram","Account":"default","ID":"2002"}]`},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "dmPolicy": "allowlist", "allowFrom": ["1001"]}}}`, "null"},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "dmPolicy": "open", "allowFrom": ["*"], "accounts": {"Biz": {"botToken": "${BIZ_TOKEN}", "dmPolicy": "pairing"}}}}}`, `[{"Channel":"telegram","Account":"biz","ID":"3003"}]`},
 	} {
 		out, got, _ := made(t, c.in, nil, who...)
 		if shown(got.Paired) != c.want {
@@ -150,20 +150,23 @@ func TestNothingRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, place, want string }{
 		{`{"channels": {"telegram": {"dmPolicy": "allowlist", "allowFrom": ["1001"]}}}`, "channels telegram token", `"${TELEGRAM_BOT_TOKEN}"`},
-		{`{"channels": {"discord": {"token": {"source": "env", "provider": "default", "id": "DISCORD_BOT_TOKEN"}}}}`, "channels discord token", `"${DISCORD_BOT_TOKEN}"`},
-		{`{"channels": {"discord": {"token": {"source": "file", "provider": "vault", "id": "/discord"}}}}`, "channels discord token", `"${DISCORD_TOKEN}"`},
-		{`{"channels": {"telegram": {"accounts": {"a": {}, "b": {"botToken": "1:a"}}}}}`, "channels telegram accounts a enabled", "false"},
-		{`{"channels": {"telegram": {"botToken": "1:a", "accounts": {"biz": {"botToken": "2:b"}}}}}`, "channels telegram accounts default token", `"${TELEGRAM_TOKEN}"`},
-		{`{"channels": {"telegram": {"botToken": "1:a", "accounts": {"biz": {}}}}}`, "channels telegram accounts biz enabled", "false"},
+		{`{"channels": {"discord": {"token": "${DISCORD_BOT_TOKEN}"}}}`, "channels discord token", `"${DISCORD_BOT_TOKEN}"`},
+		{`{"channels": {"discord": {"token": 5}}}`, "channels discord token", `"${DISCORD_TOKEN}"`},
+		{`{"channels": {"telegram": {"accounts": {"a": {}, "b": {"botToken": "${TELEGRAM_TOKEN}"}}}}}`, "channels telegram accounts a enabled", "false"},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "accounts": {"biz": {"botToken": "${BIZ_TOKEN}"}}}}}`, "channels telegram accounts default token", `"${TELEGRAM_TOKEN}"`},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "accounts": {"biz": {}}}}}`, "channels telegram accounts biz enabled", "false"},
 		{`{"bindings": [{"agentId": "gone", "match": {"channel": "telegram"}}]}`, "bindings", "null"},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "accounts": {"biz": {"botToken": "${BIZ_TOKEN}"}}}}, "agents": {"list": [{"id": "main"}, {"id": "x", "runtime": {"type": "acp"}}]}, "bindings": [{"agentId": "x", "match": {"channel": "telegram", "accountId": "biz"}}]}`, "channels telegram accounts biz enabled", "false"},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}"}}, "agents": {"list": [{"id": "main"}, {"id": "x", "default": true, "runtime": {"type": "acp"}}]}}`, "channels telegram enabled", "false"},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}"}}, "agents": {"list": [{"id": "main"}, {"id": "x", "runtime": {"type": "acp"}}]}}`, "channels telegram enabled", "null"},
 		{`{"bindings": [{"type": "acp", "agentId": "main", "match": {"channel": "telegram"}}]}`, "bindings", "null"},
-		{`{"channels": {"telegram": {"botToken": "1:a"}}, "bindings": [{"agentId": "main", "match": {"channel": "telegram", "peer": {"kind": "dm", "id": "telegram:1001"}}}]}`, "bindings 0 match peer", `{"id":"1001","kind":"direct"}`},
-		{`{"channels": {"telegram": {"botToken": "1:a", "groups": {"${GROUP}": {}}}}}`, "channels telegram groupPolicy", `"disabled"`},
-		{`{"channels": {"telegram": {"botToken": "1:a", "textChunkLimit": "many"}}}`, "channels telegram enabled", "false"},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}"}}, "bindings": [{"agentId": "main", "match": {"channel": "telegram", "peer": {"kind": "dm", "id": "telegram:1001"}}}]}`, "bindings 0 match peer", `{"id":"1001","kind":"direct"}`},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"${GROUP}": {}}}}}`, "channels telegram groupPolicy", `"disabled"`},
+		{`{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "textChunkLimit": "many"}}}`, "channels telegram enabled", "false"},
 		{`{"messages": {"queue": {"mode": "odd"}}}`, "messages queue", `{}`},
 		{`{"agents": {"list": [{"id": "a b"}, {"id": "a-b"}]}}`, "agents list", `[{"id":"a-b"}]`},
 		{`{"channels": 5, "agents": "x", "tools": [], "session": false, "bindings": {}, "commands": [], "models": 3, "mcp": [], "hooks": 1, "env": 7}`, "channels", "null"},
-		{`{"models": {"providers": {}}, "channels": {"telegram": {"botToken": "1:a"}}}`, "channels telegram enabled", "false"},
+		{`{"models": {"providers": {}}, "channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}"}}}`, "channels telegram enabled", "false"},
 	} {
 		out, _, _ := made(t, c.in, nil)
 		if got := shown(at(out, c.place)); got != c.want {
@@ -187,14 +190,14 @@ func parsed(t *testing.T, text string) map[string]any {
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, set, want string }{
-		{"ollama", `{"baseUrl": "http://127.0.0.1:11434", "apiKey": "OLLAMA_API_KEY"}`, `{"api":"openai","baseUrl":"http://127.0.0.1:11434/v1"}`},
-		{"ollama", `{"baseUrl": "http://192.168.1.5:11434", "apiKey": "ollama-local"}`, `{"api":"openai","baseUrl":"http://192.168.1.5:11434/v1"}`},
-		{"vllm", `{"baseUrl": "http://10.0.0.2:8000/v1", "apiKey": "VLLM_API_KEY"}`, `{"api":"openai","baseUrl":"http://10.0.0.2:8000/v1"}`},
-		{"house", `{"baseUrl": "https://models.example/v1", "apiKey": "HOUSE_KEY_1"}`, `{"api":"openai","apiKey":"${HOUSE_KEY_1}","baseUrl":"https://models.example/v1"}`},
-		{"google", `{"api": "google-generative-ai", "baseUrl": "https://generativelanguage.googleapis.com/v1beta", "apiKey": "GEMINI_API_KEY"}`, `{"api":"openai","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai"}`},
-		{"google", `{"api": "google-generative-ai", "baseUrl": "https://stranger.example", "apiKey": "GEMINI_API_KEY"}`, "null"},
+		{"ollama", `{"baseUrl": "http://127.0.0.1:11434", "apiKey": ""}`, `{"api":"openai","baseUrl":"http://127.0.0.1:11434/v1"}`},
+		{"ollama", `{"baseUrl": "http://192.168.1.5:11434", "apiKey": ""}`, `{"api":"openai","baseUrl":"http://192.168.1.5:11434/v1"}`},
+		{"vllm", `{"baseUrl": "http://10.0.0.2:8000/v1", "apiKey": ""}`, `{"api":"openai","baseUrl":"http://10.0.0.2:8000/v1"}`},
+		{"house", `{"baseUrl": "https://models.example/v1", "apiKey": "${HOUSE_KEY_1}"}`, `{"api":"openai","apiKey":"${HOUSE_KEY_1}","baseUrl":"https://models.example/v1"}`},
+		{"google", `{"api": "google-generative-ai", "baseUrl": "https://generativelanguage.googleapis.com/v1beta", "apiKey": "${GEMINI_API_KEY}"}`, `{"api":"openai","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai"}`},
+		{"google", `{"api": "google-generative-ai", "baseUrl": "https://stranger.example", "apiKey": "${GEMINI_API_KEY}"}`, "null"},
 	} {
-		out, _, _ := made(t, `{"models": {"providers": {"`+c.name+`": `+c.set+`}}}`, nil)
+		out, _, _ := made(t, `{"models": {"providers": {"`+c.name+`": `+c.set+`}}, "agents": {"defaults": {"model": "`+c.name+`/m"}}}`, nil)
 		if got := shown(at(out, "models providers "+c.name)); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.name, c.set, got, c.want)
 		}

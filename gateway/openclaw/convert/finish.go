@@ -26,14 +26,14 @@ func (c *conversion) finish() {
 		}
 		named := references(text)
 		_, problems, err := config.Parse("config.yaml", text, c.in.Table, func(name string) string {
-			v := c.valueOf(name)
+			v := c.in.Getenv(name)
 			if v == "" && slices.Contains(named, name) {
 				return stand(text, name)
 			}
 			return v
 		})
 		if err == nil {
-			c.result.Needs = slices.DeleteFunc(named, func(name string) bool { return c.valueOf(name) != "" })
+			c.result.Needs = slices.DeleteFunc(named, func(name string) bool { return c.in.Getenv(name) != "" })
 			c.result.Config = append([]byte(head), text...)
 			return
 		}
@@ -44,13 +44,16 @@ func (c *conversion) finish() {
 	}
 	c.accounts = nil
 	c.result.Config = []byte(head)
-	c.Need("the configuration", "parley could not write it: nothing of it is carried over. Make one with parley init; sessions are imported all the same")
+	c.Need("the configuration", "parley could not convert it, so nothing of it is carried over. Create one with parley init; the sessions are imported")
 }
+
+// secretKey matches keys whose value is a secret.
+var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
 
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
 func stand(text []byte, name string) string {
 	for _, line := range strings.Split(string(text), "\n") {
-		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretHeader.MatchString(key) && strings.Contains(line, "${"+name+"}") {
+		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretKey.MatchString(key) && strings.Contains(line, "${"+name+"}") {
 			return "0:unset"
 		}
 	}
@@ -60,7 +63,7 @@ func stand(text []byte, name string) string {
 // shut makes what stands at a place harmless: an account or a server is disabled, a group closed, a list of tools permits none, rules about what may
 // leave let nothing out. What opens nothing is left out. It reports false when the place is nowhere.
 func (c *conversion) shut(place, why string) bool {
-	need := func(what, how string) bool { c.Need(what, "parley does not take it ("+why+"): "+how); return true }
+	need := func(what, how string) bool { c.Need(what, "parley refuses the value ("+why+"): "+how); return true }
 	switch seg := split(c.out, place); {
 	case len(seg) == 0:
 		return false
@@ -68,7 +71,7 @@ func (c *conversion) shut(place, why string) bool {
 		return c.shutAccount(seg, place, need)
 	case seg[0] == "session" && len(seg) > 1 && seg[1] == "sendPolicy":
 		put(c.out, []string{"session", "sendPolicy"}, map[string]any{"default": "deny"})
-		return need("session.sendPolicy", "nothing leaves until you write the rules again")
+		return need("session.sendPolicy", "parley sends nothing until you write the rules again")
 	case seg[0] == "tools" && len(seg) > 3 && seg[1] == "mcp":
 		if at := object(at(c.out, seg[:4])); at != nil && at["enabled"] != false {
 			at["enabled"] = false
@@ -98,7 +101,7 @@ func (c *conversion) shut(place, why string) bool {
 	if seg[0] == "bindings" {
 		return need(place, "the binding is left out, and the default agent answers there")
 	}
-	c.Leave(place, "parley does not take it: "+why)
+	c.Leave(place, "parley refuses the value: "+why)
 	return true
 }
 
@@ -128,7 +131,7 @@ func (c *conversion) shutAccount(seg []string, place string, need func(string, s
 				c.accounts[i].on = false
 			}
 		}
-		return need(place, "the account is disabled: correct it, and take enabled: false away")
+		return need(place, "the account is disabled: correct it, then remove enabled: false")
 	}
 	if !remove(c.out, seg) {
 		return false
@@ -140,12 +143,15 @@ func (c *conversion) shutAccount(seg []string, place string, need func(string, s
 	return true
 }
 
-var reference = regexp.MustCompile(`(^|[^$])\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+// reference finds ${NAME}, and $${NAME}, which is a text.
+var reference = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// references are the variables without which a configuration cannot be read, each once.
+// references returns the variables without which a configuration cannot be read, each once.
 func references(text []byte) (names []string) {
 	for _, m := range reference.FindAllSubmatch(text, -1) {
-		names = append(names, string(m[2]))
+		if m[0][1] != '$' {
+			names = append(names, string(m[1]))
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -220,7 +220,7 @@ func (g gen) toolSection() map[string]any {
 // configuration makes one of everything, and the people who were let in by pairing.
 func (g gen) configuration() (map[string]any, []convert.Person) {
 	top := map[string]any{
-		"models":       map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "k"}}},
+		"models":       map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "${OPENAI_API_KEY}"}}},
 		"accessGroups": map[string]any{"team": map[string]any{"type": "message.senders", "members": map[string]any{"telegram": []any{"2002"}, "discord": []any{"80351110224678913"}, "*": []any{"+4915123456780"}}}},
 		"mcp":          map[string]any{"servers": map[string]any{"github": map[string]any{"command": "/bin/true"}, "notes": map[string]any{"command": "/bin/true"}}},
 	}

@@ -100,7 +100,7 @@ func (c *conversion) room(k channels.Kind, at string, v any, guild map[string]an
 		g.allow = []string{everybody}
 	}
 	if roles && !slices.Contains(g.allow, everybody) {
-		c.Need(at+".roles", "parley has no roles in lists of senders: people who were let in by a role alone are closed out; name them in allowFrom")
+		c.Need(at+".roles", "parley has no roles in lists of senders: people whom OpenClaw admits by a role alone are not let in; add their ids to allowFrom")
 	}
 	g.off = len(g.allow) == 0
 	g.mention = mention(m["requireMention"], guild["requireMention"])

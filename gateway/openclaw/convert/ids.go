@@ -68,6 +68,9 @@ func Bare(k channels.Kind, id string) string {
 	}
 }
 
+// Agent returns AgentID.
+func (IDs) Agent(name string) sessions.AgentID { return AgentID(name) }
+
 // AgentID writes an agent's name as parley has it.
 func AgentID(s string) sessions.AgentID {
 	var b strings.Builder
@@ -87,8 +90,8 @@ func AgentID(s string) sessions.AgentID {
 	return sessions.AgentID(id)
 }
 
-// accountID writes an account's name as OpenClaw compares it and parley takes it.
-func accountID(s string) channels.AccountID {
+// AccountID writes an account's name as OpenClaw compares it and parley takes it.
+func AccountID(s string) channels.AccountID {
 	s = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
 			return c

@@ -73,11 +73,11 @@ var mapped = []struct{ ours, theirs, value string }{
 	{"messages.queue.byChannel.*.debounceMs", "messages.queue.debounceMsByChannel", `{"telegram": 5}`},
 	{"messages.groupChat.mentionPatterns", "messages.groupChat.mentionPatterns", `["ada"]`}, {"messages.groupChat.historyLimit", "messages.groupChat.historyLimit", `5`},
 	{"messages.ackReaction", "messages.ackReaction", `"👀"`}, {"messages.ackReactionScope", "messages.ackReactionScope", `"all"`}, {"messages.removeAckAfterReply", "messages.removeAckAfterReply", `true`},
-	{"commands.ownerAllowFrom", "-", `{"commands": {"ownerAllowFrom": ["telegram:1001"]}, "channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1001"]}}}`},
+	{"commands.ownerAllowFrom", "-", `{"commands": {"ownerAllowFrom": ["telegram:1001"]}, "channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1001"]}}}`},
 	{"hooks.enabled", "-", `{"hooks": {"enabled": true, "token": "t"}}`}, {"hooks.path", "hooks.path", `"/in"`}, {"hooks.token", "hooks.token", `"t"`},
 	{"hooks.allowRequestSessionKey", "hooks.allowRequestSessionKey", `true`}, {"hooks.allowedSessionKeyPrefixes", "hooks.allowedSessionKeyPrefixes", `["hook:ci-"]`},
 	{"hooks.allowedAgents", "hooks.allowedAgentIds", `["main"]`}, {"log.level", "logging.level", `"warn"`},
-	{"channels.telegram.token", "channels.telegram.botToken", `"1:a"`}, {"channels.telegram.apiUrl", "channels.telegram.apiRoot", `"https://tg.example"`}, {"channels.telegram.webhook.url", "channels.telegram.webhookUrl", `"https://me.example/tg"`},
+	{"channels.telegram.token", "channels.telegram.botToken", `"${TELEGRAM_TOKEN}"`}, {"channels.telegram.apiUrl", "channels.telegram.apiRoot", `"https://tg.example"`}, {"channels.telegram.webhook.url", "channels.telegram.webhookUrl", `"https://me.example/tg"`},
 	{"channels.telegram.webhook.secret", "channels.telegram.webhookSecret", `"abcdefgh"`}, {"channels.telegram.streaming.direct", "-", `{"channels": {"telegram": {"streaming": "off"}}}`},
 	{"channels.telegram.streaming.group", "-", `{"channels": {"telegram": {"streaming": {"mode": "off"}}}}`},
 	{"channels.discord.token", "channels.discord.token", `"x"`}, {"channels.discord.allowBots", "channels.discord.allowBots", `true`}, {"channels.whatsapp.readReceipts", "channels.whatsapp.sendReadReceipts", `false`},
@@ -88,7 +88,7 @@ var mapped = []struct{ ours, theirs, value string }{
 	{"channels.*.groups.*.tools.allow", "channels.telegram.groups", `{"-1": {"allowFrom": ["*"], "tools": {"allow": ["github__x"]}}}`}, {"channels.*.groups.*.tools.deny", "channels.telegram.groups", `{"-1": {"tools": {"deny": ["cron"]}}}`},
 	{"channels.*.groups.*.toolsBySender.*.allow", "channels.telegram.groups", `{"-1": {"toolsBySender": {"1001": {"allow": ["github__x"]}}}}`},
 	{"channels.*.groups.*.toolsBySender.*.deny", "channels.telegram.groups", `{"-1": {"toolsBySender": {"id:1001": {"deny": ["cron"]}}}}`}, {"channels.*.groups.*.topics", "channels.telegram.groups", `{"-1": {"topics": {"7": {"enabled": false}}}}`},
-	{"channels.*.accounts", "channels.telegram.accounts", `{"biz": {"botToken": "1:a"}}`},
+	{"channels.*.accounts", "channels.telegram.accounts", `{"biz": {"botToken": "${TELEGRAM_TOKEN}"}}`},
 }
 
 // unmapped are keys of parley, by their beginnings, that no key of OpenClaw is made into, with the reason.
@@ -218,7 +218,7 @@ func converted(t *testing.T, key, value string) map[string]any {
 	if err := numbers.Decode(&v); err != nil {
 		t.Fatalf("%s: %v", value, err)
 	}
-	top := map[string]any{"models": map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "k"}}}}
+	top := map[string]any{"models": map[string]any{"providers": map[string]any{"openai": map[string]any{"apiKey": "${OPENAI_API_KEY}"}}}}
 	if key == "-" {
 		for k, x := range v.(map[string]any) {
 			top[k] = x
@@ -252,7 +252,7 @@ func set(m map[string]any, seg []string, v any) {
 			m[name] = in
 		}
 		if name == "main" && seg[0] == "*" && seg[1] != "apiKey" && m["openai"] != nil { // a provider needs an address and a key
-			in["apiKey"], in["baseUrl"] = "k", "https://models.example/v1"
+			in["apiKey"], in["baseUrl"] = "${MAIN_API_KEY}", "https://models.example/v1"
 		}
 		set(in, seg[1:], v)
 	}
@@ -286,7 +286,7 @@ func has(v any, place string) bool {
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	ours := ourDefaults(t)
-	_, _, r := made(t, `{"channels": {"telegram": {"botToken": "1:a", "allowFrom": ["1"]}}}`, nil)
+	_, _, r := made(t, `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "allowFrom": ["1"]}}}`, nil)
 	said := shown(r.Different)
 	for key, theirs := range map[string]string{
 		"channels.telegram.dmPolicy": "pairing", "channels.telegram.groupPolicy": "allowlist", "channels.discord.allowBots": "false", "channels.whatsapp.readReceipts": "true", "session.scope": "per-sender",

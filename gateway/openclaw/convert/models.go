@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -76,7 +74,7 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		switch {
 		case n == "":
 		case i > 0 && !withFallbacks:
-			c.Leave(at, "there are no fallbacks of its own here; the agent's are asked")
+			c.Leave(at, "parley has no separate fallbacks for this model; it uses the agent's")
 		case why != "":
 			c.Leave(at+" "+n, why)
 		case slices.Contains(good, name):
@@ -138,13 +136,13 @@ func (c *conversion) providers(v any) {
 		}
 	}
 	for name := range c.models.set {
-		if c.models.set[name]["apiKey"] != nil {
+		if key := c.models.set[name]["apiKey"]; key != nil && key != "" {
 			c.models.used[name] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.set)) {
 		if !c.models.used[name] {
-			c.Leave("models.providers."+name, "no model of it is named, and it has no key")
+			c.Leave("models.providers."+name, "no agent uses a model of this provider, and it has no key")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.models.used)) {
@@ -160,7 +158,7 @@ func (c *conversion) providers(v any) {
 		if base != "" {
 			out["baseUrl"] = base
 		}
-		if key := c.key(name, set, base); key != "" {
+		if key := c.key(name, set); key != "" {
 			out["apiKey"] = key
 		}
 		c.facts(what, name, set, out)
@@ -188,52 +186,19 @@ func (c *conversion) base(name string, set map[string]any) string {
 	return base
 }
 
-// variableName is how OpenClaw writes a key that is in a variable.
-var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
-
-// key gives the placeholder of a provider's key. A key that the configuration has goes where other secrets go.
-func (c *conversion) key(name string, set map[string]any, base string) string {
-	env := known[name].key
+// key returns the reference to a provider's key; "" = the provider needs none. A local server has an empty apiKey then.
+func (c *conversion) key(name string, set map[string]any) string {
+	env, isBuilt := known[name].key, known[name].api != ""
 	if env == "" {
 		env = variableFor(name, "api_key")
 	}
-	local := nearby(base)
-	switch key := set["apiKey"].(type) {
-	case string:
-		key = strings.TrimSpace(key)
-		switch {
-		case local && (slices.Contains(noKeys, strings.ToLower(key)) || strings.EqualFold(key, name) || strings.EqualFold(key, name+"-local")):
-			return ""
-		case local && variableName.MatchString(key) && c.valueOf(key) == "": // a marker that looks like a variable
-			return ""
-		case variable.MatchString(key):
-			return key
-		case variableName.MatchString(key):
-			return "${" + key + "}"
-		case key != "":
-			return c.secret("models.providers."+name+".apiKey", env, key)
-		}
-	case map[string]any: // a reference to where it is kept
+	switch key := set["apiKey"]; {
+	case key == "", key == nil && isBuilt && known[name].key == "":
+		return ""
+	case key != nil:
 		return c.secret("models.providers."+name+".apiKey", env, key)
 	}
-	if local {
-		return "" // a server of this machine or network needs none
-	}
 	return "${" + env + "}"
-}
-
-// noKeys stand where a key would, for servers that want none.
-var noKeys = []string{"ollama-local", "ollama", "local", "none", "no-key", "nokey", "not-needed", "notneeded", "dummy", "x", "lm-studio", "lmstudio", "lmstudio-local", "vllm-local", "vllm", "custom-local", "sk-local", "empty"}
-
-// nearby reports whether an address is on this machine or in a private network.
-func nearby(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil || base == "" {
-		return false
-	}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || ip != nil && (ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast())
 }
 
 // facts carries over what is said about a provider and its models.
@@ -246,7 +211,7 @@ func (c *conversion) facts(what, name string, set, out map[string]any) {
 		case "timeoutSeconds":
 			out["totalTimeoutSeconds"] = set[k]
 		case "headers":
-			c.headers(what, name, object(set[k]), out)
+			c.headers(what, object(set[k]), out)
 		case "compat":
 			c.compat(what, object(set[k]), out)
 		default:
@@ -272,7 +237,7 @@ func (c *conversion) facts(what, name string, set, out map[string]any) {
 			f["noImages"] = true
 		}
 		id := text(m["id"])
-		c.headers(what+".models."+id, name, object(m["headers"]), f)
+		c.headers(what+".models."+id, object(m["headers"]), f)
 		c.compat(what+".models."+id, object(m["compat"]), f)
 		levels(object(m["thinkingLevelMap"]), f)
 		if id != "" && len(f) > 0 {

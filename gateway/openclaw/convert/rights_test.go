@@ -47,9 +47,6 @@ func imported(t *testing.T, top map[string]any, paired []convert.Person) *world 
 	var r report.Report
 	got := convert.Configuration(convert.Input{Top: top, Table: table(), Getenv: func(string) string { return "" }, Paired: paired, Report: &r})
 	c, _, err := config.Parse("x.yaml", got.Config, table(), func(n string) string {
-		if s, ok := got.Secrets[n]; ok {
-			return s.Reveal()
-		}
 		return "1000:unset"
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ var own = map[string][]rule{
 var rules = []rule{
 	{"session.scope", "session.scope", ""}, {"session.identityLinks.*", "session.identityLinks.*", ""},
 	{"session.agentToAgent.maxPingPongTurns", "session.agentToAgent.maxPingPongTurns", ""},
-	{"session.idleMinutes", "session.reset.idleMinutes", "it is session.reset with the mode idle now"},
+	{"session.idleMinutes", "session.reset.idleMinutes", "it becomes session.reset with mode idle"},
 	{"agents.defaults.maxConcurrent", "agents.defaults.maxConcurrent", ""},
 	{"agents.defaults.subagents.maxConcurrent", "agents.defaults.subagents.maxConcurrent", ""}, {"agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.archiveAfterMinutes", ""},
 	{"agents.defaults.subagents.maxSpawnDepth", "agents.defaults.subagents.maxSpawnDepth", ""}, {"agents.defaults.subagents.maxChildrenPerAgent", "agents.defaults.subagents.maxChildrenPerAgent", ""},
@@ -40,19 +40,18 @@ var rules = []rule{
 // inAgent are those of one of agents.list.
 var inAgent = []rule{
 	{"default", "default", ""}, {"identity.name", "name", ""}, {"name", "name", ""}, {"groupChat.mentionPatterns", "groupChat.mentionPatterns", ""}, {"thinkingDefault", "thinking", ""},
-	{"instructions", "instructions", "IDENTITY.md and USER.md of the workspace are instructions now"},
+	{"instructions", "instructions", "IDENTITY.md and USER.md of the workspace become instructions"},
 }
 
 // hints say of what is left out what to do about it, by the beginning of its place.
 var hints = []struct{ place, why string }{
-	{"gateway", "parley makes a token of its own; set gateway.listen and gateway.token for others"},
-	{"hooks", "set hooks up again (docs/automation.md)"},
-	{"cron", "make the jobs again: parley cron add"},
+	{"gateway", "parley creates its own token; gateway.listen and gateway.token change address and token"},
+	{"hooks", "parley has no such setting for hooks (docs/automation.md)"},
+	{"cron", "create each job with parley cron add"},
 	{"auth", "set the key of each model provider in the environment, or under models.providers"},
-	{"env", "put the variables into the file .env beside the configuration"},
-	{"plugins", "plugins are MCP servers here (docs/mcp.md)"},
-	{"skills", "there are no skills; tools come from MCP servers (docs/mcp.md)"},
-	{"tools", "parley has other tools; say which with tools.allow and tools.deny (docs/tools.md)"},
+	{"plugins", "parley has no plugins; use MCP servers (docs/mcp.md)"},
+	{"skills", "parley has no skills; tools come from MCP servers (docs/mcp.md)"},
+	{"tools", "parley has other tools; choose them with tools.allow and tools.deny (docs/tools.md)"},
 	{"session.store", "parley keeps sessions in its database"},
 	{"session.mainKey", "the main session is always called main; its sessions are carried over"},
 	{"channels.", "parley has no such setting for this channel"},

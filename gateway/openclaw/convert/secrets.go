@@ -2,13 +2,10 @@ package convert
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"parley/channels"
-	"parley/gateway/configfile"
 )
 
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
@@ -24,58 +21,15 @@ func variableFor(parts ...string) string {
 	return name
 }
 
-// secret moves a secret into the environment, whichever way it is written: as it is, as a variable, or as a reference to where it is kept. A
-// reference that cannot be followed becomes a variable that a person must set.
+// secret returns the reference that stands for a secret: package source put a variable into its place. Without one a person must set a variable.
 func (c *conversion) secret(what, name string, v any) string {
-	switch v := v.(type) {
-	case string:
-		switch {
-		case strings.Contains(v, "${"):
-			return v
-		case strings.TrimSpace(v) != "":
-			c.secrets[name] = channels.NewSecret(strings.TrimSpace(v))
-			return "${" + name + "}"
-		}
-	case map[string]any:
-		if id := text(v["id"]); v["source"] == "env" && variable.MatchString("${"+id+"}") {
-			return "${" + id + "}"
-		}
+	if s, ok := v.(string); ok && len(references([]byte(s))) > 0 {
+		return s
 	}
-	if c.valueOf(name) == "" {
-		c.Need(what, fmt.Sprintf("its value is kept where parley does not look: set the variable %s", name))
+	if c.in.Getenv(name) == "" {
+		c.Need(what, "the secret is missing: set the variable "+name)
 	}
 	return "${" + name + "}"
-}
-
-// environment takes variables over into the file beside the configuration; a name that a secret of the configuration has stays that one's.
-func (c *conversion) environment(what string, v any) {
-	vars, _ := v.(map[string]any)
-	if v != nil && vars == nil {
-		c.Leave(what, hint(what))
-	}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		place := what + "." + name
-		text, isText := vars[name].(string)
-		_, taken := c.secrets[name]
-		_, ok := configfile.EnvLine(name, channels.NewSecret(text))
-		switch {
-		case name == "vars" && what == "env":
-			c.environment(place, vars[name])
-		case !isText || text == "" || taken || !ok || !variable.MatchString("${"+name+"}") || strings.Contains(text, "${"):
-			c.Leave(place, hint(place))
-		default:
-			c.secrets[name] = channels.NewSecret(text)
-			c.Differ(place, "it is in the file "+configfile.EnvName+" beside the configuration")
-		}
-	}
-}
-
-// valueOf is what a variable will be where the configuration is used.
-func (c *conversion) valueOf(name string) string {
-	if s, ok := c.secrets[name]; ok {
-		return s.Reveal()
-	}
-	return c.in.Getenv(name)
 }
 
 // links carries over the ids of one person on several channels. An entry that names nobody here is left out.
@@ -88,7 +42,7 @@ func (c *conversion) links(v any) any {
 		if id, ok := c.ids.Person(k, rest); ok && id != everybody && !strings.HasPrefix(id, "@") {
 			out = append(out, string(k)+":"+id)
 		} else {
-			c.Leave("session.identityLinks: "+entry, "this names no person of a channel here")
+			c.Leave("session.identityLinks: "+entry, "the entry names no person on a channel of parley")
 		}
 	}
 	return out

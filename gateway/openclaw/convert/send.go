@@ -41,7 +41,7 @@ func (c *conversion) sendPolicy(v any) (byKey bool) {
 		def = "allow"
 	case def != "allow" && def != "deny":
 		def = "deny"
-		c.Need(what+".default", "this is neither allow nor deny, so nothing leaves that no rule allows: choose one")
+		c.Need(what+".default", "the value is neither allow nor deny, so parley sends only what a rule allows: choose one")
 	}
 	put(c.out, []string{"session", "sendPolicy", "default"}, def)
 	var rules []sendRule
@@ -63,7 +63,7 @@ func (c *conversion) sendPolicy(v any) (byKey bool) {
 	}
 	if p["rules"] != nil && list(p["rules"]) == nil {
 		put(c.out, []string{"session", "sendPolicy", "default"}, "deny")
-		c.Need(what+".rules", "these rules cannot be read, so nothing leaves: write them again")
+		c.Need(what+".rules", "the rules cannot be read, so parley sends nothing: write them again")
 	}
 	for _, k := range slices.Sorted(maps.Keys(p)) {
 		if k != "default" && k != "rules" {
@@ -78,7 +78,7 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 	action := text(m["action"])
 	r = sendRule{deny: action != "allow", match: map[string]string{}}
 	if action != "allow" && action != "deny" {
-		c.Need(at+".action", "this is neither allow nor deny: the rule denies")
+		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies")
 	}
 	match, isMatch := m["match"].(map[string]any)
 	var unknown []string
@@ -93,7 +93,7 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 		case isText && k == "channel":
 			r.match[k] = low
 			if !c.ids.Has(channels.Kind(low)) {
-				c.Leave(at, fmt.Sprintf("parley has no channel %q, so the rule says nothing here", low))
+				c.Leave(at, fmt.Sprintf("parley has no channel %q, so the rule has no effect", low))
 				return r, false
 			}
 		case isText && k == "chatType" && slices.Contains([]string{"dm", "direct", "group", "channel"}, low):
@@ -110,19 +110,19 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 	if raw := r.match["rawKeyPrefix"]; c.ofChat(raw) { // OpenClaw's keys of groups have no account, and keyPrefix goes by those too
 		both, possible := bothPrefixes(raw, r.match["keyPrefix"])
 		if !possible {
-			c.Leave(at, "no session key has both of these beginnings, so the rule said nothing")
+			c.Leave(at, "no session key matches both prefixes, so the rule had no effect")
 			return r, false
 		}
 		delete(r.match, "rawKeyPrefix")
 		r.match["keyPrefix"] = both
 	}
 	if c.noAccount(r.match["keyPrefix"]) {
-		c.Leave(at, "with this dmScope the keys of direct chats have an account, so the rule said nothing")
+		c.Leave(at, "with this dmScope the keys of direct chats contain the account, so the rule had no effect")
 		return r, false
 	}
 	switch {
 	case len(unknown) > 0 && r.deny:
-		c.Need(at, fmt.Sprintf("parley has no condition %s, so this rule to deny is left out and denies nothing. Choose: write the rule without the condition (it then denies more: %s), or leave it out",
+		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out. Choose: add it without the condition (it then denies more: %s), or accept that it is gone",
 			strings.Join(unknown, ", "), described(r.match)))
 	case len(unknown) > 0:
 		c.Leave(at, "parley has no condition "+strings.Join(unknown, ", ")+", and without it the rule would allow more")
@@ -222,7 +222,7 @@ func (c *conversion) onlyGroups(what string, rules []sendRule) []sendRule {
 			continue
 		}
 		rules = append(rules, rooms)
-		c.Differ(what+": "+described(r.match), "parley counts rooms as groups; a rule that denies rooms keeps this rule to groups alone")
+		c.Differ(what+": "+described(r.match), "parley counts rooms as groups, so an added rule denies rooms and keeps this rule for groups only")
 	}
 	return rules
 }

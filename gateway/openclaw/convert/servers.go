@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,12 @@ func (c *conversion) servers(mcp map[string]any) {
 			case "env", "headers":
 				values := map[string]any{}
 				for _, n := range slices.Sorted(maps.Keys(object(v))) {
-					values[n] = c.serverValue(what+"."+key+"."+n, variableFor("mcp", to, n), object(v)[n])
+					switch x := object(v)[n].(type) {
+					case string, json.Number, bool:
+						values[n] = fmt.Sprint(x)
+					default:
+						values[n] = c.secret(what+"."+key+"."+n, variableFor("mcp", to, n), x)
+					}
 				}
 				out[key] = values
 			case "requestTimeoutMs", "connectionTimeoutMs":
@@ -49,14 +55,14 @@ func (c *conversion) servers(mcp map[string]any) {
 			default:
 				if strings.Contains(strings.ToLower(key), "allow") || strings.Contains(strings.ToLower(key), "deny") || key == "include" || key == "exclude" || key == "agents" || key == "requester" {
 					out["enabled"] = false
-					c.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, and take enabled: false away")
+					c.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, then remove enabled: false")
 				} else {
 					c.Leave(what+"."+key, "parley has no such setting for a server")
 				}
 			}
 		}
 		if to == "" || object(object(object(object(c.out["tools"])["mcp"])["servers"])[to]) != nil {
-			c.Need(what, "another server has the same name for parley: add it by hand under tools.mcp.servers")
+			c.Need(what, "another server becomes the same name in parley: add it under tools.mcp.servers with another name")
 			continue
 		}
 		put(c.out, []string{"tools", "mcp", "servers", to}, out)
@@ -78,14 +84,6 @@ func number(v any) int64 {
 
 var notInServers = strings.NewReplacer(" ", "-", ".", "-", "_", "-", "/", "-", "@", "-", ":", "-")
 
-// serverValue moves values that may be secrets into the environment; plain settings stay readable.
-func (c *conversion) serverValue(what, name string, v any) any {
-	if s, ok := v.(string); ok && !secretHeader.MatchString(name) {
-		return s
-	}
-	return c.secret(what, name, v)
-}
-
 // toolFilter converts which tools of a server count.
 func (c *conversion) toolFilter(what string, v any, out map[string]any) {
 	m := object(v)
@@ -96,7 +94,7 @@ func (c *conversion) toolFilter(what string, v any, out map[string]any) {
 	delete(rest, "exclude")
 	if m == nil || !ok1 || !ok2 || len(rest) > 0 {
 		out["enabled"] = false
-		c.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, and take enabled: false away")
+		c.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, then remove enabled: false")
 		return
 	}
 	if m["include"] != nil {
@@ -141,7 +139,7 @@ func (c *conversion) hooks(m map[string]any) {
 			}
 			put(c.out, []string{"hooks", "allowedAgents"}, anys(ids))
 		case "mappings":
-			c.Need(what, "their templates are written otherwise here: write them again (docs/automation.md)")
+			c.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
 			continue
 		default:
 			c.Leave(what, hint(what))
@@ -159,24 +157,17 @@ func (c *conversion) hooks(m map[string]any) {
 func (c *conversion) commands(m map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k != "ownerAllowFrom" {
-			c.Leave("commands."+k, "parley's commands are for everybody who is let in, some for owners alone (docs/chats.md)")
+			c.Leave("commands."+k, "parley has no such setting: admitted people use commands, and some commands are for owners only (docs/chats.md)")
 		}
 	}
 }
 
 // modelless disables all accounts of a host that would have no language model: the built-in demo would answer people.
 func (c *conversion) modelless() {
-	if len(object(object(c.out["models"])["providers"])) > 0 || c.valueOf("OPENAI_API_KEY") != "" || c.valueOf("ANTHROPIC_API_KEY") != "" {
+	if len(object(object(c.out["models"])["providers"])) > 0 || c.in.Getenv("OPENAI_API_KEY") != "" || c.in.Getenv("ANTHROPIC_API_KEY") != "" {
 		return
 	}
-	on := 0
-	for i := range c.accounts {
-		if c.accounts[i].on {
-			c.close(&c.accounts[i])
-			on++
-		}
-	}
-	if on > 0 {
-		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, and take enabled: false away")
+	if c.closeWhere(func(*account) bool { return true }) > 0 {
+		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
 	}
 }

@@ -101,7 +101,7 @@ func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out
 		for _, name := range slices.Sorted(maps.Keys(object(m[key]))) {
 			at := what + "." + key + "." + name
 			sub := object(object(m[key])[name])
-			c.Need(at, "parley has no such condition, so this holds for everybody: write it where it belongs, or leave it out")
+			c.Need(at, "parley has no such condition, so the rule holds for everybody: move it to the group or agent that it is for, or remove it")
 			out = append(out, c.policiesOf(at, sub, sub["profile"])...)
 		}
 	}
@@ -265,7 +265,7 @@ func (c *conversion) right(what string, to []string, r rights) {
 	for k, v := range r.write() {
 		put(c.out, append(slices.Clone(to), k), v)
 	}
-	c.Differ(what, "tools have parley's names: one that does the work of several is there only where all of them are")
+	c.Differ(what, "tools have parley's names: a tool that replaces several needs all of them to be permitted")
 }
 
 // sandboxTools converts the tools of sandboxed sessions, which parley has once for all agents: what one of them may not is denied.
@@ -288,7 +288,7 @@ func (c *conversion) sandboxTools(m, agents map[string]any) {
 	add("tools.sandbox.tools", global)
 	for _, r := range listed(agents) {
 		if own, has := section(object(r.fields["tools"])); has {
-			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents: the stricter one holds for all")
+			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents, so the strictest holds")
 			add(r.what+".tools.sandbox.tools", own)
 		}
 	}
@@ -309,7 +309,7 @@ var sandboxDefault = []string{"exec", "process", "read", "write", "edit", "apply
 func (c *conversion) groupTools(k channels.Kind, at string, m, def map[string]any) (r rights, bySender map[string]rights) {
 	whole, from := object(m["tools"]), []map[string]any{object(m["toolsBySender"])}
 	if m["tools"] != nil && whole == nil || m["toolsBySender"] != nil && from[0] == nil {
-		c.Need(at+".tools", "it cannot be read, so no tool is permitted here")
+		c.Need(at+".tools", "the value cannot be read, so no tool is permitted here")
 		return nothing, nil
 	}
 	if m["tools"] == nil {
@@ -330,7 +330,7 @@ func (c *conversion) groupTools(k channels.Kind, at string, m, def map[string]an
 			}
 			id, ok := c.senderKey(k, who)
 			if !ok || own == nil {
-				c.Need(fmt.Sprintf("%s.toolsBySender.%s", at, who), "parley knows no such person, so no tool is permitted in this group: write the person's id, and give the tools back")
+				c.Need(fmt.Sprintf("%s.toolsBySender.%s", at, who), "parley knows no such person, so no tool is permitted in this group: write the person's id, and permit the tools again")
 				return nothing, nil
 			}
 			if _, has := before[id]; has && i > 0 {
@@ -381,7 +381,7 @@ func (c *conversion) agentToAgent(m map[string]any) {
 	}
 	allow, ok := texts(m["allow"])
 	if !ok {
-		c.Need("tools.agentToAgent.allow", "this list cannot be read, so agents do not reach each other: write it again, and set enabled")
+		c.Need("tools.agentToAgent.allow", "the list cannot be read, so agents cannot reach each other: write it again, and set enabled: true")
 		return
 	}
 	var names []string

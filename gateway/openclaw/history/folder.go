@@ -71,7 +71,7 @@ func (h *History) isHere(name string) bool {
 var known = []struct{ pattern, kind string }{
 	{"agents", ""}, {"sessions", ""}, {"state", ""}, {"credentials", ""}, {"workspace*", ""}, {"cron", ""},
 	{"openclaw.json*", ""}, {"moltbot.json*", ""}, {"moldbot.json*", ""}, {"clawdbot.json*", ""}, {"clawdis.json*", ""}, {".env", ""}, {"agent", ""},
-	{"hooks", "scripts of hooks: set hooks up again (docs/automation.md)"},
+	{"hooks", "scripts of hooks: write them again as hooks of parley (docs/automation.md)"},
 	{"skills", "skills: parley has none; tools come from MCP servers (docs/mcp.md)"},
 	{"extensions", "plugins: they run in OpenClaw only"},
 	{"plugins", "plugins: they run in OpenClaw only"},

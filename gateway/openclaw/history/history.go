@@ -115,7 +115,7 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 		if err := h.tables(ctx, a.Name()); err != nil {
 			return nil, err
 		}
-		h.store(path.Join("agents", a.Name(), "sessions"), AgentID(a.Name()), false)
+		h.store(path.Join("agents", a.Name(), "sessions"), h.ids.Agent(a.Name()), false)
 	}
 	h.store("sessions", "main", true)
 	for i := range h.found {
@@ -240,14 +240,14 @@ func (h *History) messages(ctx context.Context, f *found) (msgs []sessions.Messa
 func (h *History) summary() {
 	say := func(count int, words, why string) {
 		if count > 0 {
-			h.report.Differ(fmt.Sprintf("transcripts: %d %s", count, words), why)
+			h.report.Differ(fmt.Sprintf("transcripts: %s (%d)", words, count), why)
 		}
 	}
 	n := h.all
 	say(n.compactions, "summaries", "all messages are carried over instead; the older part is summed up again when it is needed")
 	say(n.thinking, "pieces of thinking", "left out: they belong to the model and the account that made them")
 	say(n.images, "images", "left out: without data, or too large")
-	say(n.unanswered, "tool calls without a result", "they got one that says so: providers refuse calls without")
+	say(n.unanswered, "tool calls without a result", "each got a result that says so, because providers refuse calls without one")
 	say(n.orphans, "tool results without a call", "left out: providers refuse them")
 	say(n.mirrors, "copies of sent answers", "left out: the answers themselves are there")
 	say(n.extensions, "texts of extensions", "left out: OpenClaw's extensions wrote them for the model")

@@ -27,7 +27,7 @@ func keyFor(raw string, agent sessions.AgentID, mainKey string, chats IDs) mappe
 	raw = strings.TrimSpace(raw)
 	rest := strings.FieldsFunc(raw, func(c rune) bool { return c == ':' })
 	if len(rest) >= 3 && strings.EqualFold(rest[0], "agent") {
-		agent, rest = AgentID(rest[1]), rest[2:]
+		agent, rest = chats.Agent(rest[1]), rest[2:]
 	}
 	if len(rest) == 0 {
 		return mapped{left: noKey}
@@ -66,7 +66,7 @@ func keyOf(rest []string, agent sessions.AgentID, mainKey string, chats IDs) map
 		p.Form, p.ID = sessions.FormCron, rest[1]
 	case low == "cron" && len(rest) == 4 && rest[2] == "run":
 		p.Form, p.ID = sessions.FormCron, rest[1]+":run:"+rest[3]
-		return mapped{key: p.Key(), note: "a single run of a job; jobs have one session each here"}
+		return mapped{key: p.Key(), note: "a single run of a job; parley has one session for each job"}
 	case (low == "dm" || low == "direct") && len(rest) >= 2:
 		p.Form, p.ID = sessions.FormPeer, strings.Join(rest[1:], ":")
 	case (low == "openai" || low == "openai-user") && len(rest) >= 2:
@@ -114,7 +114,7 @@ func subagent(p sessions.Parts, seg []string) mapped {
 	m := mapped{key: sessions.SubagentKey(p.Agent, seg[len(seg)-1])}
 	if len(seg) >= 4 && strings.EqualFold(seg[len(seg)-2], "subagent") {
 		m.parent = sessions.SubagentKey(p.Agent, seg[len(seg)-3])
-		m.note = "the sub-agent of a sub-agent: that is told by its parent here, not by its key"
+		m.note = "the sub-agent of a sub-agent; parley stores its parent, not a nested key"
 	}
 	return m
 }
@@ -154,29 +154,11 @@ func chatKey(p sessions.Parts, seg []string, chats IDs) mapped {
 	return done(p)
 }
 
-// AgentID writes an agent's name as parley has it.
-func AgentID(s string) sessions.AgentID {
-	var b strings.Builder
-	for _, c := range strings.ToLower(strings.TrimSpace(s)) {
-		switch {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_':
-			b.WriteRune(c)
-		case !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	id := strings.Trim(b.String(), "-")
-	id = strings.TrimLeft(id[:min(len(id), 64)], "_-")
-	if id == "" {
-		return "main"
-	}
-	return sessions.AgentID(id)
-}
-
 // IDs writes ids of people and chats as parley's adapters do.
 type IDs interface {
 	Person(k channels.Kind, id string) (written string, known bool)
 	Chat(k channels.Kind, id string) (written string, known bool)
+	Agent(name string) sessions.AgentID
 	Has(k channels.Kind) bool // parley has such a channel
 }
 

@@ -180,7 +180,7 @@ func (x *agentDatabase) entries(ctx context.Context, d *database.Database, query
 	var list []found
 	folder := path.Join("agents", x.agent, "sessions")
 	err := d.Each(ctx, query, nil, func(scan func(...any) error) error {
-		f := found{agent: AgentID(x.agent), folder: folder, mainKey: x.mainKey, sqlite: true}
+		f := found{agent: x.ids.Agent(x.agent), folder: folder, mainKey: x.mainKey, sqlite: true}
 		var current, spawnedBy, label, name string
 		var text []byte
 		var valid, updated int64

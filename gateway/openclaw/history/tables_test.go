@@ -78,7 +78,7 @@ func TestBothLayouts(t *testing.T) {
 		case 1:
 			has(t, r.Also, agentFile, "JSONL")
 		case 23:
-			has(t, r.Different, "1 sessions in JSONL files", "SQLite")
+			has(t, r.Different, "sessions in JSONL files (1)", "SQLite")
 		case 40:
 			has(t, r.NeedsYou, agentFile, "schema 40")
 		}
@@ -244,9 +244,9 @@ func TestCountedEvents(t *testing.T) {
 	if diff := cmp.Diff([]string{"user Hello", "assistant Beans."}, s.story(h, mainSession)); diff != "" {
 		t.Error(diff)
 	}
-	has(t, r.Different, "2 copies of sent answers", "")
-	has(t, r.Different, "1 texts of extensions", "")
-	has(t, r.Different, "2 entries of other roles", "")
+	has(t, r.Different, "copies of sent answers (2)", "")
+	has(t, r.Different, "texts of extensions (1)", "")
+	has(t, r.Different, "entries of other roles (2)", "")
 	if len(r.Left) > 0 {
 		t.Errorf("left: %q", r.Left)
 	}

@@ -184,14 +184,17 @@ func sundays(field string) string {
 	return strings.Join(days, ",")
 }
 
-// target reads where the answer goes. Older versions have it in the payload.
+// target reads where the answer goes. Older versions have it in the payload, and deliver there only with deliver or to.
 func (j *Job) target(raw, payload map[string]any) {
 	to := object(raw["delivery"])
 	if to == nil {
-		if payload["deliver"] == false {
+		if to = payload; to["deliver"] == false {
 			return
 		}
-		to = payload
+		if to["deliver"] != true && to["to"] == nil {
+			j.Notes = append(j.Notes, staysInSession)
+			return
+		}
 	}
 	switch text(to["mode"]) {
 	case "none":
@@ -204,10 +207,16 @@ func (j *Job) target(raw, payload map[string]any) {
 	if n, ok := to["to"].(json.Number); ok {
 		j.To.To = n.String()
 	}
-	if j.To.Channel == "last" || j.To.To == "" {
+	if j.To.Channel == "last" {
+		j.To.Channel = ""
+	}
+	if j.To.Channel == "" && j.To.To == "" {
 		j.To = JobTarget{Last: true}
 	}
 }
+
+// staysInSession is the note of a job that names no chat for its answer.
+const staysInSession = "it names no chat, so its answer stays in the job's session; --to last sends it to the chat that wrote last"
 
 func number(v any) (int64, bool) {
 	n, ok := v.(json.Number)

@@ -24,6 +24,8 @@ func TestJobs(t *testing.T) {
 			{"id": "6", "name": "plain", "schedule": "@daily", "payload": {"message": "x"}, "delivery": {"mode": "none"}},
 			{"id": "1", "name": "twice", "schedule": "@daily", "payload": {"message": "x"}},
 			{"id": "7", "name": "local time", "schedule": {"at": "2099-01-02 03:04"}, "payload": {"message": "x"}, "delivery": {"channel": "last"}},
+			{"id": "13", "name": "announced", "schedule": "@daily", "payload": {"message": "x"}, "delivery": {"mode": "announce"}},
+			{"id": "14", "name": "of a channel", "schedule": "@daily", "payload": {"message": "x"}, "delivery": {"mode": "announce", "channel": "telegram"}},
 			{"id": "8", "name": "past", "schedule": {"at": "2020-01-02T03:04:00Z"}, "payload": {"message": "x"}},
 			{"id": "9", "name": "odd", "schedule": {"kind": "cron", "expr": "30 * * * * *"}, "payload": {"message": "x"}},
 			{"id": "10", "name": "nowhere", "schedule": {"kind": "cron", "expr": "* * * * *", "tz": "Mars/Base"}, "payload": {"message": "x"}},
@@ -31,14 +33,16 @@ func TestJobs(t *testing.T) {
 	}, nil, fakeTables{"state/openclaw.sqlite cron_jobs": {{"job_json": `{"id": "6", "name": "row", "schedule": {"kind": "every", "everyMs": 3600000}, "payload": {"kind": "agentTurn", "message": "row"}}`}, {"job_json": "{"}}})
 	main := "it runs in a session of its own, and not in the main session"
 	want := []Job{
-		{What: "job row", Name: "row", Message: "row", Every: time.Hour, To: JobTarget{Last: true}},
+		{What: "job row", Name: "row", Message: "row", Every: time.Hour, Notes: []string{staysInSession}},
 		{What: "job Morning brief", Name: "Morning brief", Agent: "main", Message: "Summarize overnight updates.", Cron: "0 7 * * *", Zone: "America/Los_Angeles", Model: "opus", Thinking: "high", Timeout: time.Minute,
 			To: JobTarget{Channel: "telegram", Account: "work", To: "-1001234567890:topic:123"}, Notes: []string{"thinking xhigh is high now"}},
-		{What: "job Reminder", Name: "Reminder", Message: "Reminder text", At: time.Date(2099, 2, 1, 16, 0, 0, 0, time.UTC), To: JobTarget{Last: true}, Notes: []string{main}},
+		{What: "job Reminder", Name: "Reminder", Message: "Reminder text", At: time.Date(2099, 2, 1, 16, 0, 0, 0, time.UTC), Notes: []string{staysInSession, main}},
 		{What: "job old", Name: "old", Message: "x", At: time.UnixMilli(4073486400000).UTC(), To: JobTarget{Channel: "whatsapp", To: "+15550001"}},
 		{What: "job 4", Message: "fast", Every: time.Minute, Off: true, Notes: []string{"it ran every 1s; 1m0s is the least here"}},
 		{What: "job six", Name: "six", Message: "x", Cron: "*/5 * * * *", Notes: []string{"its answer went to a webhook; now it stays in the job's session"}},
 		{What: "job local time", Name: "local time", Message: "x", At: time.Date(2099, 1, 2, 3, 4, 0, 0, time.UTC), To: JobTarget{Last: true}},
+		{What: "job announced", Name: "announced", Message: "x", Cron: "0 0 * * *", To: JobTarget{Last: true}},
+		{What: "job of a channel", Name: "of a channel", Message: "x", Cron: "0 0 * * *", To: JobTarget{Channel: "telegram"}},
 	}
 	if diff := cmp.Diff(want, s.Jobs); diff != "" {
 		t.Error(diff)

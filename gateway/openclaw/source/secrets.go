@@ -292,8 +292,8 @@ func (s *Source) nameFor(place []string) string {
 	return envName(parts...)
 }
 
-// credentials brings secrets that stand elsewhere to their place: files of tokens, and tokens that OpenClaw took from the environment. It removes
-// keys of local servers that are none.
+// credentials brings secrets that stand elsewhere to their place: files of tokens, and tokens that OpenClaw took from the environment. A local
+// server without a real key gets the key "".
 //
 // source: openclaw/openclaw docs/channels/telegram.md (tokenFile, TELEGRAM_BOT_TOKEN), docs/channels/discord.md, docs/providers/ollama.md
 func (s *Source) credentials(tree map[string]any) {
@@ -322,9 +322,9 @@ func (s *Source) credentials(tree map[string]any) {
 		key, isText := set["apiKey"].(string)
 		key = strings.TrimSpace(key)
 		base := s.substitute(text(set["baseUrl"]), false)
-		if v := s.variableAt(key, []string{"models", "providers"}); isText && (isLocal(base) || base == "" && strings.EqualFold(name, "ollama")) &&
-			(markers.MatchString(key) || dummies.MatchString(key) || v != "" && (s.Getenv(v) == "" || markers.MatchString(s.Getenv(v)) || dummies.MatchString(s.Getenv(v)))) {
-			delete(set, "apiKey")
+		if v := s.variableAt(key, []string{"models", "providers"}); set != nil && (isText || set["apiKey"] == nil) && (isLocal(base) || base == "" && strings.EqualFold(name, "ollama")) &&
+			(key == "" || markers.MatchString(key) || dummies.MatchString(key) || v != "" && (s.Getenv(v) == "" || markers.MatchString(s.Getenv(v)) || dummies.MatchString(s.Getenv(v)))) {
+			set["apiKey"] = ""
 		}
 	}
 }

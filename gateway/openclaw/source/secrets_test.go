@@ -117,14 +117,17 @@ func TestLocalServersNeedNoKey(t *testing.T) {
 		"http://host.docker.internal:1": true, "http://nas.local": true, "http://[::1]:1": true, "${LOCAL}": true, "https://api.example.com": false, "http://8.8.8.8": false} {
 		for key, dummy := range map[string]bool{`"ollama-local"`: true, `"OLLAMA_API_KEY"`: true, `"${OLLAMA_API_KEY}"`: true, `"not-needed"`: true, `"lm-studio"`: true, `"made-up-secret"`: false, `"${REAL}"`: false} {
 			s, _ := load(t, map[string]string{"openclaw.json": `{models: {providers: {box: {baseUrl: "` + base + `", apiKey: ` + key + `}}}}`}, map[string]string{"LOCAL": "http://127.0.0.1:1", "REAL": "made-up-secret"}, nil)
-			_, has := object(object(object(s.Tree["models"])["providers"])["box"])["apiKey"]
+			set := object(object(object(s.Tree["models"])["providers"])["box"])
+			has := set["apiKey"] != nil && set["apiKey"] != ""
 			if want := !(local && dummy) && !(key == `"ollama-local"`); has != want {
 				t.Errorf("%s %s: a key is %v, want %v", base, key, has, want)
 			}
 		}
 	}
 	s, _ := load(t, map[string]string{"openclaw.json": `{models: {providers: {ollama: {apiKey: "OLLAMA_API_KEY"}}}}`}, nil, nil)
-	sameTree(t, s.Tree, `{models: {providers: {ollama: {}}}}`)
+	sameTree(t, s.Tree, `{models: {providers: {ollama: {apiKey: ""}}}}`)
+	s, _ = load(t, map[string]string{"openclaw.json": `{models: {providers: {box: {baseUrl: "http://ollama:11434"}}}}`}, nil, nil)
+	sameTree(t, s.Tree, `{models: {providers: {box: {baseUrl: "http://ollama:11434", apiKey: ""}}}}`)
 }
 
 // A file of secrets is read inside the folder only, and only a plain file.

@@ -99,6 +99,25 @@ func (s *Source) Secrets(config []byte) map[string]channels.Secret {
 	return out
 }
 
+// secretText matches texts that are keys or tokens by their form.
+var secretText = regexp.MustCompile(`\b(sk-|gh[opusr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|AKIA|AIza|[0-9]{8,10}:AA)[A-Za-z0-9_-]{10,}|\b(?i:bearer|basic) [A-Za-z0-9._~+/=-]{16,}`)
+
+// Redact replaces the secrets of the folder in a text, and keys and tokens of a known form, by [secret].
+func (s *Source) Redact(text string) string {
+	var all []channels.Secret
+	for _, v := range s.moved {
+		all = append(all, v)
+	}
+	for _, values := range []map[string]string{s.file, s.block, s.profiles} {
+		for name, v := range values {
+			if secretVariable.MatchString(name) {
+				all = append(all, channels.NewSecret(v))
+			}
+		}
+	}
+	return secretText.ReplaceAllString(channels.NewSecretSet(all...).Replace(text), "[secret]")
+}
+
 // isWritable reports whether the file of variables can hold a value.
 func isWritable(name string, value channels.Secret) bool {
 	_, ok := configfile.EnvLine(name, value)

@@ -273,14 +273,16 @@ func (s *Source) heartbeat(agent, name string) {
 	if beat["activeHours"] != nil {
 		j.Notes = append(j.Notes, "it also runs outside activeHours: for hours use --cron instead of --every, such as --cron '*/30 6-22 * * *'")
 	}
-	switch to := text(beat["target"]); to {
-	case "none":
-	case "", "last":
+	switch to := text(beat["target"]); {
+	case to == "none":
+	case to == "": // none; it was last before February 2026
+		j.Notes = append(j.Notes, staysInSession)
+	case text(beat["directPolicy"]) == "block":
+		j.Notes = append(j.Notes, "directPolicy is block, which parley does not have, so its answer stays in the job's session; --to ADDRESS sends it to a group")
+	case to == "last":
 		j.To.Last = true
 	default:
-		if j.To = (JobTarget{Channel: to, Account: text(beat["accountId"]), To: text(beat["to"])}); j.To.To == "" {
-			j.To = JobTarget{Last: true}
-		}
+		j.To = JobTarget{Channel: to, Account: text(beat["accountId"]), To: text(beat["to"])}
 	}
 	s.Jobs = append(s.Jobs, j)
 }

@@ -57,12 +57,13 @@ func TestWorkspaces(t *testing.T) {
 	}
 }
 
-// The heartbeat of OpenClaw is a job: every 30 minutes without a setting, never with 0m.
+// The heartbeat of OpenClaw is a job: every 30 minutes without a setting, never with 0m. Its answer goes to a chat only where the configuration says so.
 //
 // source: openclaw/openclaw docs/gateway/heartbeat.md
 func TestHeartbeat(t *testing.T) {
 	t.Parallel()
-	for config, want := range map[string]time.Duration{`{}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {every: "2h"}}}}`: 2 * time.Hour, `{agents: {defaults: {heartbeat: {every: "45"}}}}`: 45 * time.Minute,
+	for config, want := range map[string]time.Duration{`{}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {every: "2h", target: "last"}}}}`: 2 * time.Hour,
+		`{agents: {defaults: {heartbeat: {target: "last", directPolicy: "block"}}}}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {target: "telegram"}}}}`: 30 * time.Minute, `{agents: {defaults: {heartbeat: {every: "45"}}}}`: 45 * time.Minute,
 		`{agents: {defaults: {heartbeat: {every: "0m"}}}}`: 0, `{agents: {defaults: {heartbeat: {every: "2h"}}, list: [{id: "main", heartbeat: {every: "1d", target: "none"}}]}}`: 24 * time.Hour, `{heartbeat: {every: "5s"}}`: time.Minute} {
 		s, r := load(t, map[string]string{"openclaw.json": config, "workspace/HEARTBEAT.md": "Look at the mail."}, nil, nil)
 		if strings.Contains(textOf(s.Tree), "heartbeat") || want == 0 != hasLine(r.Left, "heartbeat", "HEARTBEAT.md") {
@@ -70,7 +71,7 @@ func TestHeartbeat(t *testing.T) {
 		}
 		switch {
 		case want == 0 && len(s.Jobs) == 0:
-		case len(s.Jobs) != 1 || s.Jobs[0].Every != want || s.Jobs[0].To.Last == strings.Contains(config, "none"):
+		case len(s.Jobs) != 1 || s.Jobs[0].Every != want || s.Jobs[0].To.Last != (strings.Contains(config, "last") && !strings.Contains(config, "block")):
 			t.Errorf("%s: %+v", config, s.Jobs)
 		}
 	}

@@ -1,0 +1,32 @@
+package convert
+
+import (
+	"slices"
+	"testing"
+
+	"parley/gateway/openclaw/report"
+)
+
+// TestReferences: each variable counts, whatever stands before it; $${ is a text.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"${A}${B}": {"A", "B"}, "a: ${B}\nb: ${B}": {"B"}, "$${A}${B}": {"B"}, "x${A}x": {"A"}, "$${A}": nil, "${A:-x}": nil,
+	} {
+		if got := references([]byte(text)); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestUnknownWorkspace: the value of a variable is unknown, so nothing is said about the folder.
+func TestUnknownWorkspace(t *testing.T) {
+	t.Parallel()
+	for dir, different := range map[string]bool{"${WORKSPACE}": false, "${HOME}/w": false, "$${x": true, "w/${A}": true} {
+		c := &conversion{Report: &report.Report{}, result: &Result{}}
+		c.workspace("agents.defaults.workspace", dir, map[string]any{})
+		if (len(c.Different) > 0) != different {
+			t.Errorf("%s: %+v", dir, c.Different)
+		}
+	}
+}
