@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,14 +35,15 @@ type entry struct {
 	LastTo      string      `json:"lastTo"`
 	LastAccount string      `json:"lastAccountId"`
 	LastThread  any         `json:"lastThreadId"`
+	Channel     string      `json:"channel"` // of a group, in entries without lastChannel
 
 	Family []string `json:"usageFamilySessionIds"` // ids before resets
 }
 
 // settings returns the overrides of a session.
 func (h *History) settings(what string, e entry) (s sessions.Settings) {
-	if e.SendPolicy == "allow" || e.SendPolicy == "deny" {
-		s.SendPolicy = policy.Override(e.SendPolicy)
+	if s.SendPolicy = e.override(); s.SendPolicy == policy.Deny && e.SendPolicy != "deny" {
+		h.report.Need(what, "its send policy cannot be read, so it is set to deny: check it with parley sessions show, and change it with parley sessions patch")
 	}
 	if e.Model != "" && e.ModelSource != "auto" {
 		if s.Model = e.Model; e.Provider != "" {
@@ -62,6 +64,29 @@ func (h *History) settings(what string, e entry) (s sessions.Settings) {
 		s.Queue.Mode = q
 	}
 	return s
+}
+
+// unreadable is the send policy of an entry that cannot be read.
+const unreadable = "?"
+
+// override returns the session's send policy; deny for one that is not known.
+func (e entry) override() policy.Override {
+	switch e.SendPolicy {
+	case "", "inherit":
+		return policy.Inherit
+	case "allow":
+		return policy.Allow
+	}
+	return policy.Deny
+}
+
+// fullKey completes a key of 2025 with the channel that the entry names, in the store of an agent as well.
+func (e entry) fullKey(raw string, chats IDs) string {
+	head, rest := "", raw
+	if p := strings.SplitN(raw, ":", 3); len(p) == 3 && strings.EqualFold(p[0], "agent") {
+		head, rest = p[0]+":"+p[1]+":", p[2]
+	}
+	return head + legacyKey(rest, cmp.Or(e.LastChannel, e.Channel), chats)
 }
 
 // last returns the chat that last wrote: of a group the one that its key names, otherwise what the entry says.

@@ -18,6 +18,7 @@ import (
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/report"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -115,9 +116,9 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 		if err := h.tables(ctx, a.Name()); err != nil {
 			return nil, err
 		}
-		h.store(path.Join("agents", a.Name(), "sessions"), h.ids.Agent(a.Name()), false)
+		h.store(path.Join("agents", a.Name(), "sessions"), h.ids.Agent(a.Name()))
 	}
-	h.store("sessions", "main", true)
+	h.store("sessions", "main")
 	for i := range h.found {
 		if err := h.take(ctx, &h.found[i]); err != nil {
 			return nil, err
@@ -147,6 +148,9 @@ func (h *History) take(ctx context.Context, f *found) error {
 	m := f.mapped
 	switch by, twice := h.taken[m.key]; {
 	case m.left != "":
+		if f.entry.override() == policy.Deny {
+			h.report.Need("session "+f.raw, "it was muted (sendPolicy: deny), and parley cannot tell which chat it is: before the host starts, add a rule to session.sendPolicy that denies that chat, or mute it with /send off")
+		}
 		h.left[m.left] = append(h.left[m.left], f.raw)
 		return nil
 	case m.key == sessions.GlobalKey && !h.global:

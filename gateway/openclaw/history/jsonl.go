@@ -34,8 +34,8 @@ var (
 	resetFile = regexp.MustCompile(`^(.+)\.jsonl\.reset\.[^/]+$`)
 )
 
-// store finds the sessions of a sessions.json. root: the one of 2025, without an agent.
-func (h *History) store(folder string, agent sessions.AgentID, root bool) {
+// store finds the sessions of a sessions.json.
+func (h *History) store(folder string, agent sessions.AgentID) {
 	name := path.Join(folder, "sessions.json")
 	text, err := h.read(name, maxFile)
 	var raw any
@@ -57,17 +57,13 @@ func (h *History) store(folder string, agent sessions.AgentID, root bool) {
 			err = json.Unmarshal(b, &f.entry)
 		}
 		if err != nil {
-			h.report.Leave("session "+key, "its row cannot be read: "+err.Error())
+			h.report.Need("session "+key, "its row cannot be read, so it is not imported ("+err.Error()+"): if it was muted, deny its chat in session.sendPolicy")
 			continue
 		}
-		if root {
-			f.raw = legacyKey(key, f.entry.LastChannel, h.ids)
-		}
-		f.mapped = keyFor(f.raw, agent, h.mainKey, h.ids)
+		f.mapped = keyFor(f.entry.fullKey(f.raw, h.ids), agent, h.mainKey, h.ids)
 		if p, err := f.mapped.key.Parse(); err == nil && p.Thread != "" {
 			f.entry.LastThread = string(p.Thread)
 		}
-		f.raw = key
 		list = append(list, f)
 	}
 	newestFirst(list)

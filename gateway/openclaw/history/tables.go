@@ -187,9 +187,12 @@ func (x *agentDatabase) entries(ctx context.Context, d *database.Database, query
 		if err := scan(&f.raw, &current, &text, &valid, &updated, &spawnedBy, &label, &name); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(text, &f.entry); err != nil || valid < 0 {
-			x.report.Differ("session "+f.raw, "its settings are not carried over: OpenClaw's entry is invalid; the messages are")
-			f.entry = entry{}
+		switch err := json.Unmarshal(text, &f.entry); {
+		case err != nil: // it may have been muted
+			f.entry = entry{SendPolicy: unreadable}
+		case valid < 0:
+			x.report.Differ("session "+f.raw, "OpenClaw's entry is invalid: of its settings only the send policy is carried over, and the messages")
+			f.entry = entry{SendPolicy: f.entry.SendPolicy, LastChannel: f.entry.LastChannel}
 		}
 		f.entry.SessionID = current
 		if _, err := f.entry.UpdatedAt.Int64(); err != nil {
@@ -203,7 +206,7 @@ func (x *agentDatabase) entries(ctx context.Context, d *database.Database, query
 		if c, ok := x.chats[current]; ok {
 			f.entry.LastChannel, f.entry.LastTo, f.entry.LastAccount = c.channel, c.peer, c.account
 		}
-		f.mapped = keyFor(f.raw, f.agent, x.mainKey, x.ids)
+		f.mapped = keyFor(f.entry.fullKey(f.raw, x.ids), f.agent, x.mainKey, x.ids)
 		x.window(&f, current)
 		list = append(list, f)
 		return nil

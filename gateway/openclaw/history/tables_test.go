@@ -282,7 +282,7 @@ func TestReportOfDatabases(t *testing.T) {
 	if diff := cmp.Diff([]string{"user Hello w2"}, s.story(h, "agent:main:telegram:direct:5")); diff != "" {
 		t.Error(diff)
 	}
-	has(t, r.Different, "session agent:main:telegram:direct:5", "entry is invalid")
+	has(t, r.NeedsYou, "session agent:main:telegram:direct:5", "set to deny")
 	has(t, r.Different, "agent:main:dashboard:d1", "parley sessions")
 	has(t, r.Left, "sessions (1): agent:main:home:heartbeat", "heartbeat")
 	has(t, r.Left, "transcripts without a session (1)", "keep")
@@ -290,7 +290,7 @@ func TestReportOfDatabases(t *testing.T) {
 	has(t, r.Left, "session_transcript_archives (1)", "deleted")
 	has(t, r.Left, "delivery_queue_entries (1)", "sends nothing")
 	has(t, r.NeedsYou, "database of the agent biz: /elsewhere/openclaw-agent.sqlite", "agents/biz/agent")
-	if len(r.NeedsYou) != 1 {
+	if len(r.NeedsYou) != 2 {
 		t.Errorf("%q", r.NeedsYou)
 	}
 }
