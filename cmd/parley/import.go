@@ -103,6 +103,10 @@ func (c importOpenClawCmd) Run(e *env) error {
 	defer func() { _ = r.Close() }() // copies in the temporary folder
 	out := imported{Report: r.Report, From: c.Dir, State: to.conf.State, DryRun: !c.Write && !c.Use, Written: []string{}, Kept: []string{}, Skipped: []string{}, Needs: []string{}}
 	out.Running = r.Running(e.ctx, os.Getenv)
+	lost, err := to.replaced(r.Config)
+	if err != nil {
+		return err
+	}
 	if !c.SessionsOnly && r.Config != nil {
 		out.Config, out.Needs = to.file, to.needs(r)
 	}
@@ -117,6 +121,9 @@ func (c importOpenClawCmd) Run(e *env) error {
 	}
 	if out.Config != "" {
 		out.links(to.made(r))
+	}
+	if len(lost) > 0 && out.Config != "" {
+		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the imported configuration lacks them or sets them otherwise, so after --use they are not in force: copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")
 	}
 	out.person()
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
