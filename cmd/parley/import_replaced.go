@@ -33,7 +33,9 @@ func (to destination) replaced(text []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(was, func(key string, v any) bool { return key == "state" || key == "store.dsn" || reflect.DeepEqual(is[key], v) })
+	maps.DeleteFunc(was, func(key string, v any) bool {
+		return key == "state" || key == "store.dsn" || reflect.DeepEqual(is[key], v)
+	})
 	return slices.Sorted(maps.Keys(was)), nil
 }
 
