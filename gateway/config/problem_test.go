@@ -50,7 +50,7 @@ func TestProblems(t *testing.T) {
 		{"curly quotes", "channels: {telegram: {token: “1234567:abcdefghijklmnopqrst”}}\n", []string{`:1: channels.telegram.token: contains curly quotes (use straight quotes: "…")`}},
 		{"example token", "channels: {telegram: {token: '123:abc'}}\nmodels: {providers: {a: {api: openai, apiKey: your-api-key}}}\nagents: {defaults: {model: a/m}}\n", []string{
 			`:1: channels.telegram.token: warning: is an example, not a real secret (Token from @BotFather)`,
-			`:2: models.providers.a.apiKey: warning: is an example, not a real secret (Key; write ${NAME} to take it from the environment)`}},
+			`:2: models.providers.a.apiKey: warning: is an example, not a real secret (API key; write ${NAME} to read it from the environment)`}},
 		{"broken variable", "state: ${a b}\n", []string{`:1: state: contains a ${ that does not begin a variable (write ${NAME} or ${NAME:-default}; $${ stands for a plain ${)`}},
 		{"unknown channel", "channels:\n  telegrm: {token: x}\n", []string{`:2: channels.telegrm: unknown channel (known channels: telegram, webchat; did you mean "telegram"?)`}},
 		{"account without token", "channels:\n  telegram:\n    accounts:\n      a: {token: x}\n      b: {}\n", []string{`:5: channels.telegram.accounts.b.token: is missing (Token from @BotFather)`}},

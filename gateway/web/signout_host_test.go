@@ -54,6 +54,6 @@ func TestSignOutPage(t *testing.T) {
 		webtest.Until(t, in, `document.title === 'parley' && !document.getElementById('side')`)
 	}
 	webtest.Do(t, tab, chromedp.Navigate(unopened), chromedp.WaitVisible(".door .why"))
-	webtest.Until(t, tab, `document.querySelector('.door .why')?.textContent.includes('used up or too old')`)
+	webtest.Until(t, tab, `document.querySelector('.door .why')?.textContent.includes('was used or has expired')`)
 	webtest.Do(t, tab, chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"))
 }
