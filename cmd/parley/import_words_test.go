@@ -12,7 +12,7 @@ import (
 
 // manySessions is the report of an import of n sessions, most of which have something to say.
 func manySessions(n int) imported {
-	out := imported{From: "/home/ada/.openclaw", State: "/home/ada/state", Config: importedConfig, DryRun: true}
+	out := imported{From: "/home/u/.openclaw", State: "/home/u/state", Config: importedConfig, DryRun: true}
 	for i := range n {
 		key := fmt.Sprintf("session agent:main:telegram:direct:%d", i)
 		out.Carry(key, "")
@@ -43,7 +43,7 @@ func TestImportWords(t *testing.T) {
 	at := -1
 	for _, part := range []string{"Needs you (1)\n", "channels.whatsapp", "Open to more people than before (should be empty): nothing\n", "Different now (2000)\n", "direct:0: 0 summaries", " more\n      all messages",
 		"Left out (1000)\n", "… and 980 more (--verbose", "Also in this folder (1000)\n", "media/0.png, media/1.png", "1000 sessions with 50000 messages. Lines carried over: 1000", "Dry run: nothing was written.",
-		"openclaw gateway stop", "409", "parley import openclaw /home/ada/.openclaw --use", "/home/ada/state", importedConfig} {
+		"openclaw gateway stop", "409", "parley import openclaw /home/u/.openclaw --use", "/home/u/state", importedConfig} {
 		i := strings.Index(dry, part)
 		if i <= at {
 			t.Fatalf("%q is not behind what comes before it:\n%s", part, dry)
@@ -56,7 +56,7 @@ func TestImportWords(t *testing.T) {
 			t.Errorf("--verbose lacks %q", part)
 		}
 	}
-	out.DryRun, out.Same, out.Written = false, 1000, []string{"/home/ada/state"}
+	out.DryRun, out.Same, out.Written = false, 1000, []string{"/home/u/state"}
 	done := print(importOpenClawCmd{Write: true, Dir: out.From}, out)
 	if n := strings.Count(done, "\n"); n > 20 || !strings.Contains(done, "Lines different now: 2000; left out: 1000; also in this folder: 1000; carried over: 1000") ||
 		!strings.Contains(done, "Sessions: 0 new, 0 with new messages, 1000 there already. Messages added: 0.\n") || !strings.Contains(done, "--config-only --use\n") {
