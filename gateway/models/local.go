@@ -18,15 +18,14 @@ type Local struct {
 	Provider agent.Provider
 	Program  string
 	Model    Served // the model to take; Name is empty when none of them answers in chats
-	Why      string // no model of it can be taken; empty = it has one, or there is no server
+	Why      string // why no model of it can be taken; empty = it has one, or there is no server
 }
 
-// How long a server of this machine may take to answer at all, and then to say what a model is, and how many of its models are looked
-// at. Where there is none, the connection is refused at once.
+// How long a server of this machine may take to answer one question, and how many of its models are looked at. Where there is no
+// server, the connection is refused at once; a busy or small machine may take seconds to answer.
 const (
-	localTimeout  = 500 * time.Millisecond
-	detailTimeout = time.Second
-	maxLooked     = 8
+	localTimeout = 3 * time.Second
+	maxLooked    = 8
 )
 
 // localServers are the programs that serve models on this machine, at their usual ports, in the order in which they are taken.
@@ -70,7 +69,10 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	if s.program == Ollama {
 		l.Provider.BaseURL = OllamaAddress(getenv("OLLAMA_HOST"))
 	}
-	x, err := a.within(ctx, localTimeout, l, "")
+	x, err := a.within(ctx, l, "")
+	if errors.Is(err, context.DeadlineExceeded) && s.program == Ollama {
+		return Local{Why: fmt.Sprintf("the server at %s did not answer within %s", strings.TrimSuffix(Place(l.Provider), "/v1"), localTimeout)}
+	}
 	if odd, ok := errors.AsType[OddAnswer](err); ok && s.program == Ollama {
 		return Local{Why: fmt.Sprintf("the server at %s lists no models (%s)", strings.TrimSuffix(Place(l.Provider), "/v1"), odd.Text)}
 	}
@@ -78,7 +80,7 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 		return Local{}
 	}
 	if s.program == LMStudio { // its own list says which models are for chats
-		if more, err := a.within(ctx, detailTimeout, l, "-"); err == nil {
+		if more, err := a.within(ctx, l, "-"); err == nil {
 			x.List = more.List
 		}
 	}
@@ -87,7 +89,7 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	}
 	for n, m := range x.List {
 		if s.program == Ollama && m.CanChat() && n < maxLooked {
-			if more, err := a.within(ctx, detailTimeout, l, m.Name); err == nil {
+			if more, err := a.within(ctx, l, m.Name); err == nil {
 				m = more.Model
 			}
 		}
@@ -106,9 +108,9 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	return l
 }
 
-// within asks a server of this machine, and waits no longer than most.
-func (a Asker) within(ctx context.Context, maxWait time.Duration, l Local, model string) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
+// within asks a server of this machine, and waits no longer than localTimeout.
+func (a Asker) within(ctx context.Context, l Local, model string) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
 	return a.Ask(ctx, l.Name, l.Provider, model)
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"parley/agent"
 )
@@ -57,6 +59,35 @@ func TestFindLocalOllama(t *testing.T) {
 		})
 	}
 }
+
+// A server that keeps silent is no missing server, and one that takes a second is found: a small machine loads its disk first.
+func TestFindLocalWaits(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]string{
+		time.Second: "",
+		time.Hour:   "the server at http://gpu:11434 did not answer within 3s",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			slow := answers(func(r *http.Request) (*http.Response, error) {
+				select {
+				case <-time.After(after):
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+				return spoken(func(*http.Request) string { return `{"data":[{"id":"qwen3:8b"}]}` }).RoundTrip(r)
+			})
+			l, why, ok := Asker{Client: &http.Client{Transport: slow}}.FindLocal(t.Context(), func(string) string { return "gpu" })
+			if ok != (want == "") || why != want || ok && l.Model.Name != "qwen3:8b" {
+				t.Errorf("%s: %+v, %q", after, l, why)
+			}
+		})
+	}
+}
+
+// answers is a transport made of a function.
+type answers func(*http.Request) (*http.Response, error)
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
 
 // Other programs are found at their usual ports, after Ollama, and only when they say who they are.
 func TestFindLocalOthers(t *testing.T) {
