@@ -76,6 +76,9 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 	if a.Skip != nil {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip.Reason)
 	}
+	if acc.Adopted {
+		r.log.Info("the conversation of a new owner moved", keySession, acc.Session.Key, "from", a.Change.Session.From)
+	}
 	r.commit.AfterCommit(ctx, acc)
 	r.joins(ctx, acc)
 	return a, nil

@@ -43,7 +43,8 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 			return sessions.MovedNever, err
 		}
 	}
-	if busy, err := t.Exists("SELECT 1 FROM runs WHERE (key = ? OR parent = ?) AND status IN ('queued', 'running')", string(h.From), string(h.From)); err != nil || busy {
+	const open = openBelow + "SELECT 1 FROM runs WHERE status IN ('queued', 'running') AND (parent = ? OR seq IN (SELECT seq FROM up WHERE key = ?))"
+	if busy, err := t.Exists(open, string(h.From), string(h.From)); err != nil || busy { // its result is for the old session
 		return sessions.MovedLater, err
 	}
 	if fresh {
@@ -79,7 +80,7 @@ func (s *moves) handOverRows(t *tx, old, at session.Row) error {
 	for _, q := range []string{
 		"UPDATE runs SET key = ? WHERE key = ?", "UPDATE runs SET parent = ? WHERE parent = ? AND parent <> ''",
 		"UPDATE deliveries SET session = ? WHERE session = ? AND session <> ''", "UPDATE overheard SET key = ? WHERE key = ?",
-		"UPDATE sessions SET spawned_by = ? WHERE spawned_by = ? AND spawned_by <> ''",
+		"UPDATE sessions SET spawned_by = ? WHERE spawned_by = ? AND spawned_by <> ''", "UPDATE sessions SET top = ? WHERE top = ? AND top <> ''",
 	} {
 		if _, err := t.Exec(q, to, from); err != nil {
 			return err

@@ -145,6 +145,29 @@ func handedOver(f *fixture.Store) {
 	f.Equal(fixture.Texts(f.MustTail(acc.Session.ID, sessions.TailQuery{})), []string{"pears", "more pears"})
 }
 
+// A conversation stays while a sub-agent of its sub-agent works: the result would come to the session that had it.
+func handedOverBelow(f *fixture.Store) {
+	chat, child, grandchild := f.MakeFamily()
+	to := sessions.MainKey("main")
+	hand := func() sessions.Moved {
+		f.Helper()
+		now := time.Now()
+		ok, err := f.PutPairing(f.Context(), sessions.Pairing{Channel: "telegram", Account: "default", User: "1", Address: fixture.Address("1"), Hash: "h", Created: now, Expires: now.Add(time.Hour)}, 3)
+		f.OK(err)
+		f.Equal(ok, true)
+		return f.MustSubmit(sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: "h", Approve: true, Owner: sessions.AnyOwner, Handover: sessions.Handover{From: chat, To: to}, Time: now}}}).Decided.Moved
+	}
+	f.MustAccept(fixture.NewArrival("1", "m1", "apples"))
+	f.MustFinish(f.MustClaim(chat).ID, sessions.Outcome{Status: sessions.Done})
+	for _, at := range []sessions.Key{grandchild, child} {
+		f.QueueRun(at, map[sessions.Key]sessions.Key{grandchild: child, child: chat}[at], sessions.ChildRun, "work")
+		f.Equal(hand(), sessions.MovedLater)
+		f.MustFinish(f.MustClaim(at).ID, sessions.Outcome{Status: sessions.Done})
+	}
+	f.Equal(hand(), sessions.MovedNow)
+	f.Equal(f.MustGet(child).SpawnedBy, to)
+}
+
 // The send policy of the person's own session is that of the owner's session only where it denies, and then also without a message: what one chat was
 // allowed does not hold for the chats that the owners share a session with.
 func handedOverPolicy(f *fixture.Store) {

@@ -19,7 +19,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"RenamedAccount", renamedAccount}, {"RenamedTwice", renamedTwice}, {"RenamedAround", renamedAround}, {"RenamedToSession", renamedToSession}, {"RenamedPairing", renamedPairing},
 		{"RenamedCursor", renamedCursor},
 		{"PostedElsewhere", postedElsewhere},
-		{"Pairing", pairing}, {"Unpairing", unpairing}, {"FirstOwner", firstOwner}, {"HandedOver", handedOver}, {"HandedOverPolicy", handedOverPolicy}, {"HandedOverMoved", handedOverMoved},
+		{"Pairing", pairing}, {"Unpairing", unpairing}, {"FirstOwner", firstOwner}, {"HandedOver", handedOver}, {"HandedOverPolicy", handedOverPolicy}, {"HandedOverMoved", handedOverMoved}, {"HandedOverBelow", handedOverBelow},
 	} {
 		fixture.Run(t, check.name, open, check.run)
 	}
