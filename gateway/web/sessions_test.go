@@ -52,7 +52,7 @@ func TestSessionView(t *testing.T) {
 	w := newTalks(t)
 	family(w)
 	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, "<bdi>Cleo</bdi>", "<bdi>telegram</bdi>", "<strong>Saturday at ten</strong>", "sessions_send", "&#34;reply&#34;:&#34;Cleo took it", `data-tone="warn">withheld`,
-		"decided by <code>session override</code>", `<a href="/sessions/agent:main:main" title="agent:main:main">Anna</a>`, "The session begins here.", "Answers are withheld", "send the answer to telegram (Garden club) as well", "?transcript=earlier", "Delete permanently", "agent:main:telegram:group:-1001 and stops its current work")
+		"decided by <code>session override</code>", `<a href="/sessions/agent:main:main" title="agent:main:main">Anna</a>`, "The conversation begins here.", "Answers are withheld", "send the answer to telegram (Garden club) as well", "?transcript=earlier", "Delete permanently", "agent:main:telegram:group:-1001 and stops its current work")
 	has(t, w.ask("GET", "/sessions/"+club+"?transcript=earlier", "", ""), 200, "Hello, garden!", "earlier conversation", `no id="composer"`)
 	has(t, w.ask("GET", "/sessions/s2", "panel", ""), 200, "no <!doctype") // its id names it as well
 	has(t, w.ask("GET", "/sessions/nobody", "", ""), 404, "Not found", "session nobody", "<!doctype html>")
@@ -62,7 +62,7 @@ func TestSessionView(t *testing.T) {
 		w.said["s1"] = append(w.said["s1"], sessions.Message{ID: fmt.Sprint("n", i), Seq: int64(i + 1), Role: sessions.User, Time: w.now, Content: sessions.TextContent(fmt.Sprint("word ", i))})
 	}
 	has(t, w.ask("GET", "/sessions/agent:main:main", "log", ""), 200, `id="m-n99"`, `id="m-n40"`, "no m-n39", "before=41")
-	has(t, w.ask("GET", "/sessions/agent:main:main?before=41", "older", ""), 200, `id="m-n39"`, `id="m-n0"`, "no m-n40", "The session begins here.")
+	has(t, w.ask("GET", "/sessions/agent:main:main?before=41", "older", ""), 200, `id="m-n39"`, `id="m-n0"`, "no m-n40", "The conversation begins here.")
 }
 
 // Settings change through the API, one at a time; what it refuses is said in its words.
