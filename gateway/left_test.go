@@ -60,8 +60,8 @@ func TestPagePicksSessions(t *testing.T) {
 		t.Fatalf("%d %s", status, got)
 	}
 	for path, part := range map[string]string{
-		"/runs?session=garden": `title="agent:main:main"`, "/runs?session=agent:main:main": `title="agent:main:main"`, "/runs?session=shed": "No such runs",
-		"/deliveries?session=shed": "None of these", "/policy?session=garden": `href="/sessions/agent:main:main" title="agent:main:main"`, "/policy?session=shed": "none is called",
+		"/runs?session=garden": `title="agent:main:main"`, "/runs?session=agent:main:main": `title="agent:main:main"`, "/runs?session=shed": "No matches",
+		"/deliveries?session=shed": "No matches", "/policy?session=garden": `href="/sessions/agent:main:main" title="agent:main:main"`, "/policy?session=shed": "no session matches",
 	} {
 		status, got := h.Get("GET", path, "")
 		if status != 200 || !strings.Contains(got, part) || strings.Contains(got, "sessions_list") {

@@ -93,7 +93,7 @@ func settingsText(s sessions.Session) string {
 	case policy.Deny:
 		words = append(words, "answers are withheld")
 	case policy.Allow:
-		words = append(words, "answers are let out")
+		words = append(words, "answers are always sent")
 	case policy.Inherit:
 	}
 	return strings.Join(words, ", ")

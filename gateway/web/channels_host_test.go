@@ -40,7 +40,7 @@ func TestChannelsPage(t *testing.T) {
 		}
 	}
 	show(channels.PairStep{QR: theCode, Expires: time.Now().Add(30 * time.Second)})
-	webtest.Until(t, tab, `document.querySelector('#login[open] #step svg[role=img][aria-label*="QR code that links fake"] path') && document.getElementById('progress').textContent.includes('good for')`)
+	webtest.Until(t, tab, `document.querySelector('#login[open] #step svg[role=img][aria-label*="QR code that links fake"] path') && document.getElementById('progress').textContent.includes('Valid for')`)
 	webtest.Screenshots(t, tab, "channels-login")
 	first := webtest.Eval[string](t, tab, `document.querySelector('#step path').getAttribute('d')`)
 	show(channels.PairStep{QR: theCode + "-2", Expires: time.Now().Add(30 * time.Second)})
@@ -57,7 +57,7 @@ func TestChannelsPage(t *testing.T) {
 	h.Fake.End(channels.Replaced, "another client took this login over", &channels.Error{Class: channels.Unauthorized, Err: errors.New("replaced")})
 	webtest.Until(t, tab, card+`.dataset.tone === 'bad' && `+card+`.textContent.includes('another client took this login over') && document.getElementById('news').textContent === 'fake (default): replaced'`)
 	webtest.Screenshots(t, tab, "channels")
-	webtest.Press(t, tab, button("Start again"))
+	webtest.Press(t, tab, button("Restart"))
 	webtest.Until(t, tab, card+`.dataset.tone === 'good'`)
 
 	webtest.Press(t, tab, button("Log out…"))

@@ -237,7 +237,7 @@ func sentKind(k sessions.DeliveryKind) string {
 	case sessions.Announce:
 		return "announcement"
 	case sessions.Notice:
-		return "notice of the host"
+		return "host notice"
 	case sessions.Invite:
 		return "pairing code"
 	case sessions.Posted:

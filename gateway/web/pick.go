@@ -32,11 +32,11 @@ func (s site) pick(r *http.Request, ref string) (string, error) {
 	}
 	switch found := fitting(list, strings.ToLower(ref)); len(found) {
 	case 0:
-		return "", api.Refuse(http.StatusNotFound, "session: none is called %.100q: write its key, its id, or a part of its title or label", ref)
+		return "", api.Refuse(http.StatusNotFound, "session: no session matches %.100q: enter its key, its id, or part of its title or label", ref)
 	case 1:
 		return string(found[0].Key), nil
 	default:
-		return "", api.Bad("session: %.100q fits %d of them: write more of it, or the key", ref, len(found))
+		return "", api.Bad("session: %.100q matches %d sessions: enter more of the name, or the key", ref, len(found))
 	}
 }
 

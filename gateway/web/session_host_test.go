@@ -127,7 +127,7 @@ func switched(t *testing.T, tab context.Context, h *host, model pen) {
 	webtest.Until(t, tab, newestLine+`.querySelector('.mark').textContent.includes('not sent: send blocked by session policy: session override')`)
 	webtest.Press(t, tab, newestLine+`.querySelector('.mark button')`) // the words are in the box again
 	webtest.Press(t, tab, `document.getElementById('policy-inherit')`)
-	webtest.Until(t, tab, `document.getElementById('verdict').textContent.includes('Answers leave')`)
+	webtest.Until(t, tab, `document.getElementById('verdict').textContent.includes('Answers are sent')`)
 	webtest.Do(t, tab, typed(" Again"))
 	mark("sent")
 }
@@ -157,7 +157,7 @@ func stopped(t *testing.T, tab context.Context, model pen) {
 	model.write(t, "Well")
 	webtest.Until(t, tab, `document.querySelector('#draft .md')?.textContent.includes('Well')`)
 	webtest.Do(t, tab, chromedp.Click("#stop", chromedp.NodeVisible))
-	webtest.Until(t, tab, `document.getElementById('stop').hidden && document.getElementById('work').hidden && !document.querySelector('#draft *') && document.querySelector('.toast').textContent.includes('stopped')`)
+	webtest.Until(t, tab, `document.getElementById('stop').hidden && document.getElementById('work').hidden && !document.querySelector('#draft *') && document.querySelector('.toast').textContent.includes('Stopped')`)
 }
 
 // begunAnew resets, which asks first; what was said before can still be read.

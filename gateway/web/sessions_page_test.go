@@ -130,7 +130,7 @@ func TestRefusalIsShown(t *testing.T) {
 	tab := webtest.Browser(t)
 	webtest.Do(t, tab, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(w.login()), chromedp.Navigate(w.URL+"/sessions/"+club), chromedp.WaitVisible("#panel"))
 	webtest.Press(t, tab, `document.getElementById('delete')`)
-	webtest.Until(t, tab, `document.querySelector('#ask[open]')?.textContent.includes('removed for good') && document.activeElement.value === 'no'`)
+	webtest.Until(t, tab, `document.querySelector('#ask[open]')?.textContent.includes('permanently deletes') && document.activeElement.value === 'no'`)
 	webtest.Press(t, tab, `document.getElementById('ask-yes')`)
 	webtest.Until(t, tab, `document.querySelector('#alerts[role=alert] .toast')?.textContent.includes('is at work')`)
 }

@@ -33,7 +33,7 @@ func TestSessionsView(t *testing.T) {
 	has(t, w.ask("GET", "/sessions", "", ""), 200, "No sessions yet", `aria-current="page"`, "<!doctype html>")
 	family(w)
 	has(t, w.ask("GET", "/sessions", "", ""), 200, `<a id="row-s2" href="/sessions/agent:main:telegram:group:-1001"><bdi>Garden club</bdi></a>`, "at work", `data-tone="bad">deny`, "184k", "41 min ago", ">stopped<", "huts with room")
-	has(t, w.ask("GET", "/sessions?search=nobody&kind=group&active=60&archived=yes&agent=main&spawnedBy=x", "rows", ""), 200, "Nothing fits", "no <!doctype", "no No sessions yet")
+	has(t, w.ask("GET", "/sessions?search=nobody&kind=group&active=60&archived=yes&agent=main&spawnedBy=x", "rows", ""), 200, "No matches", "no <!doctype", "no No sessions yet")
 	if want := (api.SessionsQuery{Search: "nobody", Kind: "group", Agent: "main", SpawnedBy: "x", Minutes: 60, Archived: true, Limit: 51}); w.listed != want {
 		t.Errorf("asked for %+v, want %+v", w.listed, want)
 	}
@@ -52,17 +52,17 @@ func TestSessionView(t *testing.T) {
 	w := newTalks(t)
 	family(w)
 	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, "<bdi>Cleo</bdi>", "<bdi>telegram</bdi>", "<strong>Saturday at ten</strong>", "sessions_send", "&#34;reply&#34;:&#34;Cleo took it", `data-tone="warn">withheld`,
-		"decided by <code>session override</code>", `<a href="/sessions/agent:main:main" title="agent:main:main">Anna</a>`, "Here it begins.", "Answers are withheld", "send the answer to telegram (Garden club) as well", "?transcript=earlier", "Delete for good", "agent:main:telegram:group:-1001 are removed for good")
+		"decided by <code>session override</code>", `<a href="/sessions/agent:main:main" title="agent:main:main">Anna</a>`, "The conversation begins here.", "Answers are withheld", "send the answer to telegram (Garden club) as well", "?transcript=earlier", "Delete permanently", "agent:main:telegram:group:-1001 and stops its current work")
 	has(t, w.ask("GET", "/sessions/"+club+"?transcript=earlier", "", ""), 200, "Hello, garden!", "earlier conversation", `no id="composer"`)
 	has(t, w.ask("GET", "/sessions/s2", "panel", ""), 200, "no <!doctype") // its id names it as well
-	has(t, w.ask("GET", "/sessions/nobody", "", ""), 404, "Not here", "session nobody", "<!doctype html>")
+	has(t, w.ask("GET", "/sessions/nobody", "", ""), 404, "Not found", "session nobody", "<!doctype html>")
 	has(t, w.ask("GET", "/sessions/nobody", "log", ""), 404, `"code":"not_found"`)
 
 	for i := range 100 {
 		w.said["s1"] = append(w.said["s1"], sessions.Message{ID: fmt.Sprint("n", i), Seq: int64(i + 1), Role: sessions.User, Time: w.now, Content: sessions.TextContent(fmt.Sprint("word ", i))})
 	}
 	has(t, w.ask("GET", "/sessions/agent:main:main", "log", ""), 200, `id="m-n99"`, `id="m-n40"`, "no m-n39", "before=41")
-	has(t, w.ask("GET", "/sessions/agent:main:main?before=41", "older", ""), 200, `id="m-n39"`, `id="m-n0"`, "no m-n40", "Here it begins.")
+	has(t, w.ask("GET", "/sessions/agent:main:main?before=41", "older", ""), 200, `id="m-n39"`, `id="m-n0"`, "no m-n40", "The conversation begins here.")
 }
 
 // Settings change through the API, one at a time; what it refuses is said in its words.
@@ -72,7 +72,7 @@ func TestSessionChanges(t *testing.T) {
 	family(w)
 	at := "/sessions/" + club
 	got := w.ask("POST", at+"/settings", "panel", "sendPolicy=")
-	has(t, got, 200, "Answers leave", "session.sendPolicy.default", "no <!doctype")
+	has(t, got, 200, "Answers are sent", "session.sendPolicy.default", "no <!doctype")
 	if !strings.Contains(got.Header().Get("HX-Trigger"), "Saved.") || !w.patched.SendPolicy.Null || w.patched.Model.Set || w.patched.Label.Set {
 		t.Errorf("%v, patched %+v", got.Header(), w.patched)
 	}
@@ -92,13 +92,13 @@ func TestSessionChanges(t *testing.T) {
 	if w.ask("POST", at+"/compact", "compact", "instructions=the+key"); w.compacted.Instructions != "the key" {
 		t.Errorf("summed up with %+v", w.compacted)
 	}
-	has(t, w.ask("POST", at+"/settings", "", "sendPolicy=allow"), 403, "changes are made on the page itself")
+	has(t, w.ask("POST", at+"/settings", "", "sendPolicy=allow"), 403, "make this change on the page itself")
 	has(t, w.ask("POST", at+"/delete", "delete", ""), 409, "is at work")
 	if got := w.ask("POST", at+"/archive", "archive", ""); got.Code != 204 || got.Header().Get("HX-Redirect") != "/sessions" {
 		t.Errorf("after archiving %d %v", got.Code, got.Header())
 	}
 	w.scope = api.Read
-	has(t, w.ask("GET", at, "", ""), 200, "fieldset class=\"choices\" aria-label=\"Send policy\" disabled", "no Delete for good")
+	has(t, w.ask("GET", at, "", ""), 200, "fieldset class=\"choices\" aria-label=\"Send policy\" disabled", "no Delete permanently")
 	w.called = nil
 	has(t, w.ask("POST", at+"/settings", "panel", "sendPolicy=allow"), 403, "needs the scope admin")
 	if slices.Contains(w.called, "sessions.patch") {
@@ -112,9 +112,9 @@ func TestSearchView(t *testing.T) {
 	w := newTalks(t)
 	family(w)
 	has(t, w.ask("GET", "/search", "", ""), 200, "What are you looking for?")
-	has(t, w.ask("GET", "/search?q=nothing", "hits", ""), 200, "Nothing was found", "no <!doctype")
+	has(t, w.ask("GET", "/search?q=nothing", "hits", ""), 200, "No matches", "no <!doctype")
 	has(t, w.ask("GET", "/search?q=Cleo", "hits", ""), 200, "<mark>Cleo</mark> took it", "&lt;b&gt;<mark>Cleo</mark>&lt;/b&gt; &amp; the garden", `href="/sessions/agent:main:telegram:group:-1001?transcript=earlier#m-e1"`)
-	has(t, w.ask("GET", "/search?q=took+%5B(", "hits", ""), 200, "Nothing was found") // no pattern of the words gets through
+	has(t, w.ask("GET", "/search?q=took+%5B(", "hits", ""), 200, "No matches") // no pattern of the words gets through
 }
 
 // What the host put into a chat is not drawn as a turn's words: it says where they come from, as far as that is known.
@@ -136,7 +136,7 @@ func TestNoControlsForReaders(t *testing.T) {
 	w := newTalks(t)
 	family(w)
 	w.scope = api.Read
-	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, "no id=\"composer\"", `data-scope="read"`, "no Delete for good")
+	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, "no id=\"composer\"", `data-scope="read"`, "no Delete permanently")
 	w.scope = api.Write
 	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, `id="composer"`)
 	w.scope = api.Admin

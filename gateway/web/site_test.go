@@ -35,7 +35,7 @@ func TestSite(t *testing.T) {
 		"text":            {"/api/chat/history?chat=b&before=7", 200, `{"id":"b7","role":"assistant","text":"*a*"`},
 		"html":            {"/api/chat/history?as=html", 200, `"html":"\u003cp\u003e\u003cem\u003ea\u003c/em\u003e\u003c/p\u003e\n"`},
 		"people stay raw": {"/api/chat/history?as=html", 200, `"text":"*b*"`},
-		"broken":          {"/api/chat/history?chat=broken", 503, "host's log"},
+		"broken":          {"/api/chat/history?chat=broken", 503, "log says why"},
 		"bad chat":        {"/api/chat/history?chat=%00", 400, "chat id"},
 		"bad chat's page": {"/?chat=%00", 400, "chat id"},
 		"info":            {"/api/chat/info", 200, `"model":"x/y"`},
@@ -73,7 +73,7 @@ func TestDoor(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int][]string{
 		401: {"parley open", `<form method="post" action="/login">`, `value="/runs?a=&#34;&gt;"`, "&lt;why&gt;"},
-		421: {"Not this way", "&lt;why&gt;"},
+		421: {"Request refused", "&lt;why&gt;"},
 	} {
 		w := httptest.NewRecorder()
 		Door(w, status, "<why>", `/runs?a=">`)

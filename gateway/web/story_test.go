@@ -37,19 +37,19 @@ func TestStory(t *testing.T) {
 		b.WriteString("\n")
 	}
 	want := `0 accepted "Main session of other asked"  do it
-3 begun "The turn began again, attempt 2"  
+3 begun "Turn started again, attempt 2"  
 5 said "Said"  <p>I <em>look</em> &lt;b&gt;</p>
 
 5 tool "look" bad first · second true false nothing there
 5 tool "look"  first · second false true 
-8 accepted "Taken up while it was at work"  and hurry
+8 accepted "Added during the turn"  and hurry
 10 delivery "To  on telegram" warn 
-20 ended "It failed" bad it broke
+20 ended "Failed" bad it broke
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
-	if ms := story(sessions.Trace{Accepted: at(0), Skip: "not mentioned"}, names{}); len(ms) != 1 || ms[0].Title != "Nothing was done: not mentioned" {
+	if ms := story(sessions.Trace{Accepted: at(0), Skip: "not mentioned"}, names{}); len(ms) != 1 || ms[0].Title != "No turn: not mentioned" {
 		t.Errorf("a message that caused nothing: %+v", ms)
 	}
 	if text := bounded(strings.Repeat("ä", maxShown+1234)); !strings.HasSuffix(text, "… and 1,234 more characters") {

@@ -90,7 +90,7 @@ func story(t sessions.Trace, n names) []moment {
 	add := func(m moment) { ms = append(ms, m) }
 	if t.Run == nil {
 		if t.Skip != "" {
-			add(moment{Time: t.Accepted, Kind: "ended", Title: "Nothing was done: " + t.Skip, Tone: "warn"})
+			add(moment{Time: t.Accepted, Kind: "ended", Title: "No turn: " + t.Skip, Tone: "warn"})
 		}
 		for i := range t.Deliveries {
 			add(delivered(&t.Deliveries[i], n))
@@ -100,9 +100,9 @@ func story(t sessions.Trace, n names) []moment {
 	r := t.Run
 	add(moment{Time: cmp.Or(t.Accepted, r.Created), Kind: "accepted", Title: askedBy(r, n), Text: bounded(r.Input.Said())})
 	if !r.Started.IsZero() {
-		title := "The turn began"
+		title := "Turn started"
 		if r.Attempt > 1 {
-			title = fmt.Sprintf("The turn began again, attempt %d", r.Attempt)
+			title = fmt.Sprintf("Turn started again, attempt %d", r.Attempt)
 		}
 		add(moment{Time: r.Started, Kind: "begun", Title: title})
 	}
@@ -130,12 +130,12 @@ func askedBy(r *sessions.Run, n names) string {
 	}
 	switch p.Kind {
 	case sessions.ExternalUser:
-		who := cmp.Or(p.Name, p.User, p.Sender, "Somebody")
+		who := cmp.Or(p.Name, p.User, p.Sender, "Unknown sender")
 		switch {
 		case p.Address.Channel != "":
 			return fmt.Sprintf("%s wrote in %s", who, n.Chat(p.Address))
 		case p.Tool != "":
-			return fmt.Sprintf("%s wrote by %s", who, p.Tool)
+			return fmt.Sprintf("%s wrote through %s", who, p.Tool)
 		}
 		return who + " wrote"
 	case sessions.InterSession:
@@ -157,7 +157,7 @@ func steps(ms []sessions.Message) (out []moment) {
 	}
 	for _, m := range ms {
 		if m.Role == sessions.User {
-			out = append(out, moment{Time: m.Time, Kind: "accepted", Title: "Taken up while it was at work", Text: bounded(m.Text())})
+			out = append(out, moment{Time: m.Time, Kind: "accepted", Title: "Added during the turn", Text: bounded(m.Text())})
 		}
 		if m.Role != sessions.Assistant {
 			continue
@@ -177,7 +177,7 @@ func steps(ms []sessions.Message) (out []moment) {
 			out = append(out, moment{Time: m.Time, Kind: "tool", Title: c.Name, Tone: color, Tool: u})
 		}
 		if m.Error != "" {
-			out = append(out, moment{Time: m.Time, Kind: "said", Title: "The model's answer broke off", Tone: "bad", Text: bounded(m.Error)})
+			out = append(out, moment{Time: m.Time, Kind: "said", Title: "The model's answer was cut off", Tone: "bad", Text: bounded(m.Error)})
 		}
 	}
 	return out
@@ -216,14 +216,14 @@ func ended(r *sessions.Run) moment {
 	case sessions.Done:
 		m.Title = "Done"
 		if r.MergedInto != "" {
-			m.Title = "Answered together with others by the run " + string(r.MergedInto)
+			m.Title = "Answered together with others by run " + string(r.MergedInto)
 		}
 	case sessions.Failed:
-		m.Title = "It failed"
+		m.Title = "Failed"
 	case sessions.TimedOut:
-		m.Title = "It took too long"
+		m.Title = "Timed out"
 	default:
-		m.Title = "It was stopped"
+		m.Title = "Stopped"
 	}
 	return m
 }

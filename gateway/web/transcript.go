@@ -101,7 +101,7 @@ func (u *utterance) spoken(m sessions.Message) {
 	}
 	p := m.Provenance
 	if p == nil {
-		u.Side, u.Who = "person", "somebody"
+		u.Side, u.Who = "person", "unknown sender"
 		return
 	}
 	switch p.Kind {
@@ -111,7 +111,7 @@ func (u *utterance) spoken(m sessions.Message) {
 	case sessions.InterSession:
 		u.Side, u.Who, u.From, u.Where = "session", "another session", p.Source, p.Tool
 	default:
-		u.Side, u.Who = "person", cmp.Or(p.Name, p.User, p.Sender, "somebody")
+		u.Side, u.Who = "person", cmp.Or(p.Name, p.User, p.Sender, "unknown sender")
 		if u.Where = p.Tool; !p.Address.IsZero() {
 			u.Where = chatName(p.Address)
 		}

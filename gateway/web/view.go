@@ -81,7 +81,7 @@ type changeResult struct {
 // call does an operation of the API as whoever sent the request. in points to its parameters.
 func call[Out any](s site, r *http.Request, name string, in any) (out Out, err error) {
 	if s.Call == nil {
-		return out, api.Refuse(http.StatusServiceUnavailable, "this page has no API to ask")
+		return out, api.Refuse(http.StatusServiceUnavailable, "the page has no API")
 	}
 	v, err := s.Call(r.Context(), name, in)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s site) mount(mux *http.ServeMux, v view) {
 	mux.HandleFunc(v.route, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			if r.Header.Get("HX-Request") == "" { // another site's form cannot set it
-				s.fail(w, r, api.Refuse(http.StatusForbidden, "changes are made on the page itself"))
+				s.fail(w, r, api.Refuse(http.StatusForbidden, "make this change on the page itself: other sites cannot send it"))
 				return
 			}
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -177,8 +177,8 @@ func (s site) render(w http.ResponseWriter, r *http.Request, status int, page, s
 		err = t.ExecuteTemplate(&out, "base.html", shell{Here: menuEntry(r.URL.Path), Menu: menu, Health: healthOf(info), Scope: string(api.Caller(r.Context()).Scope), Since: since, Data: data})
 	}
 	if err != nil {
-		s.Logger.Error("a view could not be shown", "view", page, "error", err)
-		http.Error(w, "This view could not be shown. The host's log says why.", http.StatusInternalServerError)
+		s.Logger.Error("cannot show a view", "view", page, "error", err)
+		http.Error(w, "The host could not show this view. Its log says why.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -214,13 +214,13 @@ type trouble struct {
 func (t trouble) Title() string {
 	switch t.Status {
 	case http.StatusNotFound:
-		return "Not here"
+		return "Not found"
 	case http.StatusForbidden, http.StatusUnauthorized:
 		return "Not allowed"
 	case http.StatusBadRequest:
-		return "That does not fit"
+		return "Invalid request"
 	}
-	return "That did not work"
+	return "Request failed"
 }
 
 // templates gives for each page of a view base.html and parts.html with the page's own.

@@ -57,7 +57,7 @@ func formOf(j api.Job) *jobForm {
 
 // The words and the examples of the ways.
 var (
-	wayWords = map[string]string{"cron": "by the calendar", "every": "again and again", "at": "once, at", "in": "once, in"}
+	wayWords = map[string]string{"cron": "on a cron schedule", "every": "at an interval", "at": "once, at a time", "in": "once, after a delay"}
 	wayHints = map[string]string{"cron": "0 8 * * 1-5", "every": "24h", "at": "2026-05-04 15:30", "in": "90m"}
 )
 
@@ -124,12 +124,12 @@ func (s jobPages) addJob(r *http.Request) (any, error) {
 	err := error(nil)
 	switch {
 	case f.Message == "":
-		f.Refused = refusal{"message", "Say what the agent is to do."}
+		f.Refused = refusal{"message", "Enter a task for the agent."}
 	case field == nil || f.When == "":
-		f.Refused = refusal{f.Way, "Say when it is due."}
+		f.Refused = refusal{f.Way, "Enter a time."}
 	case f.Timeout != "":
 		if add.Timeout, err = strconv.Atoi(f.Timeout); err != nil || add.Timeout < 1 || add.Timeout > 86400 {
-			f.Refused = refusal{"timeoutSeconds", "Want a whole number of seconds from 1 to 86400."}
+			f.Refused = refusal{"timeoutSeconds", "Enter a whole number of seconds from 1 to 86400."}
 		}
 	}
 	if f.Refused.Text != "" {
@@ -173,7 +173,7 @@ type jobView struct {
 // Name is what the job is called.
 func (v jobView) Name() string {
 	if v.Over {
-		return "A job that is over"
+		return "Ended job"
 	}
 	return nameOf(v.Job)
 }
@@ -204,7 +204,7 @@ func (s jobPages) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
 
 func (s jobPages) editJob(r *http.Request) (any, error) {
 	f := readJob(r)
-	return s.changeJob(r, "It is changed.", &f, func() error {
+	return s.changeJob(r, "Job changed.", &f, func() error {
 		was, err := call[api.Job](s.site, r, "cron.get", &api.JobCall{ID: r.PathValue("job")})
 		if err != nil {
 			return err
@@ -237,9 +237,9 @@ func (f jobForm) patch(was api.Job) api.JobPatch {
 
 // switchJob takes a job out of force, or puts it back.
 func (s jobPages) switchJob(r *http.Request) (any, error) {
-	off, say := r.PostForm.Get("off") != "", "It is on."
+	off, say := r.PostForm.Get("off") != "", "Job switched on."
 	if off {
-		say = "It is switched off."
+		say = "Job switched off."
 	}
 	return s.changeJob(r, say, nil, func() error {
 		_, err := call[api.Job](s.site, r, "cron.update", &api.JobPatch{ID: r.PathValue("job"), Off: api.Some(off)})
@@ -248,7 +248,7 @@ func (s jobPages) switchJob(r *http.Request) (any, error) {
 }
 
 func (s jobPages) runJob(r *http.Request) (any, error) {
-	return s.changeJob(r, "It is begun.", nil, func() error {
+	return s.changeJob(r, "Job started.", nil, func() error {
 		_, err := call[any](s.site, r, "cron.run", &api.JobCall{ID: r.PathValue("job")})
 		return err
 	})
@@ -263,7 +263,7 @@ func (s jobPages) runJobHere(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return changeResult{Say: "It is begun.", Data: v}, nil
+	return changeResult{Say: "Job started.", Data: v}, nil
 }
 
 // changeJob does it and shows the job again. What was typed into a form stays when the API refuses it.
@@ -288,5 +288,5 @@ func (s jobPages) removeJob(r *http.Request) (any, error) {
 	if _, err := call[any](s.site, r, "cron.remove", &api.JobCall{ID: r.PathValue("job")}); err != nil {
 		return nil, err
 	}
-	return changeResult{Say: "It is removed.", Go: "/cron"}, nil
+	return changeResult{Say: "Job removed.", Go: "/cron"}, nil
 }

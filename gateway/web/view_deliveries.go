@@ -100,11 +100,11 @@ func (s site) delivery(r *http.Request) (any, error) {
 }
 
 func (s site) retryDelivery(r *http.Request) (any, error) {
-	return s.changeDelivery(r, "deliveries.retry", "It is sent again.")
+	return s.changeDelivery(r, "deliveries.retry", "Message queued for sending.")
 }
 
 func (s site) dropDelivery(r *http.Request) (any, error) {
-	return s.changeDelivery(r, "deliveries.drop", "It is dropped.")
+	return s.changeDelivery(r, "deliveries.drop", "Message dropped.")
 }
 
 // changeDelivery does it and shows the part again that was asked from: the list, or the page.

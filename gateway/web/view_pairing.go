@@ -65,7 +65,7 @@ func (s site) approve(r *http.Request) (any, error) {
 func (s site) reject(r *http.Request) (any, error) {
 	return s.answerPairing(r, func(c api.PairingCall) (string, error) {
 		_, err := call[any](s, r, "pairing.reject", &c)
-		return "Turned down. They are not told, and get no new code for a day.", err
+		return "Rejected. The person is not told, and gets no new code for a day.", err
 	})
 }
 
@@ -73,7 +73,7 @@ func (s site) reject(r *http.Request) (any, error) {
 func (s site) answerPairing(r *http.Request, do func(api.PairingCall) (string, error)) (any, error) {
 	c := api.PairingCall{Channel: channels.Kind(r.PostForm.Get("channel")), Code: strings.TrimSpace(r.PostForm.Get("code"))}
 	if c.Code == "" {
-		return s.people(r, pairingView{Channel: c.Channel, Refused: refusal{"code", "Type in the code that they were given."}})
+		return s.people(r, pairingView{Channel: c.Channel, Refused: refusal{"code", "Enter the code that the bot sent."}})
 	}
 	say, err := do(c)
 	if f, ok := refusedBy(err); ok {
@@ -95,7 +95,7 @@ func (s site) unpair(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	say := "Taken back."
+	say := "Removed."
 	if who.Owner {
 		say += strings.ReplaceAll(sessions.StillOwner, "`", "")
 	}

@@ -85,7 +85,7 @@ func (s site) tryPolicy(r *http.Request) (t policyTry, err error) {
 
 func (s site) tryTools(r *http.Request) (any, error) {
 	if !partOnly(r) {
-		return nil, api.Refuse(http.StatusNotFound, "There is nothing at this address. The tools are asked for on the page Policy.")
+		return nil, api.Refuse(http.StatusNotFound, "There is nothing at this address. Test the tool rules on the page Policy.")
 	}
 	q := r.URL.Query()
 	t := toolsTry{Query: api.ToolsQuery{Tool: strings.TrimSpace(q.Get("tool")), Session: strings.TrimSpace(q.Get("session")), Agent: strings.TrimSpace(q.Get("agent")),

@@ -120,7 +120,7 @@ func (s site) cancelRun(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return changeResult{Say: "It is stopped.", Data: v}, nil
+	return changeResult{Say: "Run stopped.", Data: v}, nil
 }
 
 // kindWords says what a run is for.

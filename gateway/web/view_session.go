@@ -181,7 +181,7 @@ func (s sessionPages) compactSession(r *http.Request) (any, error) {
 	if _, err := call[any](s.site, r, "sessions.compact", &api.CompactCall{Session: r.PathValue("key"), Instructions: r.PostForm.Get("instructions")}); err != nil {
 		return nil, err
 	}
-	return changeResult{Say: "The older part is being summed up. It shows in the context's size."}, nil
+	return changeResult{Say: "Compaction started. The context size shrinks when it is done."}, nil
 }
 
 // markdownPart gives safe HTML of an answer that is still being written.

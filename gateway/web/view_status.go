@@ -64,7 +64,7 @@ func warnings(v statusView) (out []warning) {
 		}
 		w := warning{"warn", fmt.Sprintf("%s is %s", onAccount(a.Channel, a.Account), a.Words()), a.Todo, "/channels"}
 		if a.CanLink && (a.State == channels.LoggedOut || a.State == channels.Revoked) { // there is a button for it
-			w.Todo = "link it on the page Channels"
+			w.Todo = "link it on the Channels page"
 		}
 		if a.Detail != "" {
 			w.Text += ": " + a.Detail
@@ -79,7 +79,7 @@ func warnings(v statusView) (out []warning) {
 	}
 	for _, m := range v.Models {
 		if m.Trouble != "" {
-			out = append(out, warning{Tone: "warn", Text: fmt.Sprintf("The model %s is left alone for now: %s", m.Name, m.Trouble)})
+			out = append(out, warning{Tone: "warn", Text: fmt.Sprintf("Model %s is not used for now: %s", m.Name, m.Trouble)})
 		}
 	}
 	for _, m := range v.Servers {
@@ -91,18 +91,18 @@ func warnings(v statusView) (out []warning) {
 			out = append(out, warning{Tone: "warn", Text: note})
 		}
 		if n := len(notes) - notesShown; n > 0 {
-			out = append(out, warning{Tone: "warn", Text: fmt.Sprintf("MCP server %s: %d more tools are left out (parley status names them)", m.Name, n)})
+			out = append(out, warning{Tone: "warn", Text: fmt.Sprintf("MCP server %s: %d more tools are left out; parley status names them", m.Name, n)})
 		}
 	}
 	for _, lack := range v.Sandbox {
-		out = append(out, warning{Tone: "warn", Text: "Sandboxed MCP servers are not confined as they should be: " + lack})
+		out = append(out, warning{Tone: "warn", Text: "Sandboxed MCP servers are not fully confined: " + lack})
 	}
 	for _, x := range []struct {
 		state sessions.DeliveryState
 		words string
-	}{{sessions.Held, "held: it is not known whether it arrived"}, {sessions.DeliveryFail, "that failed"}} {
+	}{{sessions.Held, "held: arrival not confirmed"}, {sessions.DeliveryFail, "failed"}} {
 		if n := v.Deliveries[x.state]; n > 0 {
-			out = append(out, warning{"warn", fmt.Sprintf("%s %s", plural(n, "message"), x.words), "send it again, or drop it", withParams("/deliveries", "state", string(x.state))})
+			out = append(out, warning{"warn", fmt.Sprintf("%s %s", plural(n, "message"), x.words), "send again, or drop", withParams("/deliveries", "state", string(x.state))})
 		}
 	}
 	return out

@@ -40,7 +40,7 @@ func household(w *works) {
 	w.status.Accounts = []api.Account{
 		{Channel: "telegram", Account: "default", State: channels.Connected, Live: true, Name: "@garden_bot", LastSeen: w.now},
 		{Channel: "discord", Account: "default", State: channels.Connected, Live: true, Name: "garden"},
-		{Channel: "whatsapp", Account: "default", State: channels.LoggedOut, Detail: "no phone is linked", Todo: "link it on the page Channels", CanLink: true},
+		{Channel: "whatsapp", Account: "default", State: channels.LoggedOut, Detail: "no phone is linked", Todo: "link it on the Channels page", CanLink: true},
 		{Channel: "webchat", Account: "default", State: channels.Connected, Live: true},
 	}
 	w.status.Working, w.status.Waiting = []sessions.Key{anna}, 1

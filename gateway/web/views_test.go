@@ -133,7 +133,7 @@ func TestRunsView(t *testing.T) {
 	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`setTimeout(() => { document.body.dataset.later = 1 }, 700)`)) // beyond the pause of live.js
 	until(t, tab, `!!document.body.dataset.later`)
 	webtest.Do(t, tab, sure())
-	until(t, tab, `!document.querySelector('#cancel') && `+shows(".timeline", "It was stopped")+` && `+shows("#toasts", "It is stopped."))
+	until(t, tab, `!document.querySelector('#cancel') && `+shows(".timeline", "Stopped")+` && `+shows("#toasts", "Run stopped."))
 	if !webtest.Eval[bool](t, tab, `document.querySelector('#tool-c1').open && !document.querySelector('#tool-c2').open && document.querySelector('#tool-c1').textContent.includes('"runId":"r7"')`) {
 		t.Error("what was unfolded is folded again")
 	}
@@ -150,7 +150,7 @@ func TestDeliveriesView(t *testing.T) {
 		t.Errorf("%d failed deliveries are listed, want 1", n)
 	}
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/deliveries"), chromedp.WaitVisible("#retry-d7"), chromedp.Click("#retry-d7"))
-	until(t, tab, shows("#d-d7 .badge", "pending")+` && !document.querySelector('#retry-d7') && `+shows("#toasts", "sent again"))
+	until(t, tab, shows("#d-d7 .badge", "pending")+` && !document.querySelector('#retry-d7') && `+shows("#toasts", "queued for sending"))
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/deliveries/d6"), chromedp.WaitVisible("#drop"), chromedp.Click("#drop"))
 	until(t, tab, `document.getElementById('ask').open`)
 	webtest.Do(t, tab, sure())
@@ -173,7 +173,7 @@ func TestPolicyView(t *testing.T) {
 	tab := webtest.Browser(t)
 	enter(t, tab, w, "")
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/policy"), chromedp.WaitVisible("[name=to]"), chromedp.SendKeys("[name=to]", "whatsapp/default/group/77\r"))
-	until(t, tab, shows("#tried .note", "It is kept back")+` && `+shows("#tried .note", "session.sendPolicy.rules[0]")+` && document.querySelectorAll('#tried tbody tr').length === 5 && location.search.includes('to=whatsapp')`)
+	until(t, tab, shows("#tried .note", "Withheld")+` && `+shows("#tried .note", "session.sendPolicy.rules[0]")+` && document.querySelectorAll('#tried tbody tr').length === 5 && location.search.includes('to=whatsapp')`)
 	if hit := webtest.Eval[string](t, tab, `[...document.querySelectorAll('#tried tr.hit code')].map((e) => e.textContent).join()`); hit != "session.sendPolicy.rules[0]" {
 		t.Errorf("these steps decide: %s", hit)
 	}
@@ -203,7 +203,7 @@ func TestPairingView(t *testing.T) {
 	until(t, tab, shows("#code-refused", "nobody on telegram waits with this code")+` && document.getElementById('code').value === 'WRONG123' && document.getElementById('code').getAttribute('aria-describedby') === 'code-refused'`)
 	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('code').value = ''; document.querySelector('[name=owner]').checked = true`), chromedp.SendKeys("#code", rightCode+"\r"))
 	until(t, tab, shows("#toasts", "Bo may write now. This person is an owner.")+` && !document.getElementById('code') && document.querySelectorAll('#people tbody tr').length === 3`)
-	webtest.Press(t, tab, `document.querySelector('[aria-label="Take it back for Dan"]')`)
+	webtest.Press(t, tab, `document.querySelector('[aria-label="Remove the approval of Dan"]')`)
 	until(t, tab, `document.getElementById('ask').open`)
 	webtest.Do(t, tab, sure())
 	until(t, tab, `document.querySelectorAll('#people tbody tr').length === 2 && !`+shows("#people", "Dan"))

@@ -186,7 +186,7 @@ func (s site) chat(r *http.Request) (any, error) {
 	}
 	chat, ok := chatOf(r)
 	if !ok {
-		return nil, api.Bad("That is no chat id.")
+		return nil, api.Bad("Invalid chat id.")
 	}
 	return chatView{chat, s.infoOf(r.Context(), chat), hasScope(r, api.Admin)}, nil
 }
@@ -217,7 +217,7 @@ func chatOf(r *http.Request) (channels.ChatID, bool) {
 func (s site) history(w http.ResponseWriter, r *http.Request) {
 	chat, ok := chatOf(r)
 	if !ok {
-		api.WriteError(w, api.Bad("That is no chat id."))
+		api.WriteError(w, api.Bad("Invalid chat id."))
 		return
 	}
 	lines, err := s.History(r.Context(), chat, r.URL.Query().Get("before"))
@@ -225,7 +225,7 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 		if !errors.Is(err, context.Canceled) {
 			s.Logger.Warn("cannot read the history of a web chat", "chat", string(chat), "error", err)
 		}
-		api.WriteError(w, api.Refuse(http.StatusServiceUnavailable, "The history could not be read. The host's log says why."))
+		api.WriteError(w, api.Refuse(http.StatusServiceUnavailable, "The host could not read the history. Its log says why."))
 		return
 	}
 	if lines == nil {
@@ -249,7 +249,7 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 func (s site) info(w http.ResponseWriter, r *http.Request) {
 	chat, ok := chatOf(r)
 	if !ok {
-		api.WriteError(w, api.Bad("That is no chat id."))
+		api.WriteError(w, api.Bad("Invalid chat id."))
 		return
 	}
 	api.WriteJSON(w, http.StatusOK, s.infoOf(r.Context(), chat))

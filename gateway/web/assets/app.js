@@ -87,7 +87,7 @@ async function older() {
     scroller.scrollTop += scroller.scrollHeight - height;
     $('older').textContent = '';
   } catch {
-    $('older').textContent = 'Earlier messages could not be loaded. Scroll again to retry.';
+    $('older').textContent = 'Could not load earlier messages. Scroll up to try again.';
   } finally {
     requestAnimationFrame(() => $('log').setAttribute('aria-live', 'polite'));
     loading = false;
@@ -264,8 +264,8 @@ $('stop').onclick = async () => {
     const res = await fetch(`/api/sessions/${encodeURIComponent($('log').dataset.session)}/abort`, {
       method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': newID() }, body: '{}', signal: AbortSignal.timeout(30000) });
     const out = await res.json().catch(() => ({}));
-    if (!res.ok) throw new Error(out.error || `The host answered ${res.status}.`);
-    toast(out.runIds?.length || out.ended ? 'It is stopped.' : 'Nothing was at work.');
+    if (!res.ok) throw new Error(out.error || `The host answered with status ${res.status}.`);
+    toast(out.runIds?.length || out.ended ? 'Stopped.' : 'No turn was running.');
     watch(1000);
   } catch (e) {
     toast(e.message, 'bad');

@@ -32,7 +32,7 @@ async function ask(path, body) {
   const res = await fetch(`/api/channels${path}`, body ? { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : { signal: AbortSignal.timeout(15000) });
   const out = await res.json().catch(() => ({}));
   if (res.status === 401) leave();
-  if (!res.ok) throw new Error(out.error || `The host answered ${res.status}.`);
+  if (!res.ok) throw new Error(out.error || `The host answered with status ${res.status}.`);
   return out;
 }
 
@@ -52,7 +52,7 @@ async function refresh() {
     show(list);
   } catch (e) {
     if (mine !== turn) return;
-    trouble(e instanceof TypeError || e.name === 'TimeoutError' ? 'The host does not answer. It is asked again and again.' : e.message);
+    trouble(e instanceof TypeError || e.name === 'TimeoutError' ? 'The host does not answer. The page keeps trying.' : e.message);
   }
   if (!document.hidden) timer = setTimeout(refresh, 2000);
 }
@@ -85,9 +85,9 @@ function make(s) {
   const c = { title: el('h2', {}, s.channel, el('small', { textContent: s.account === 'default' ? '' : s.account })), state: el('span', { className: 'state' }), badge: el('span', { className: 'badge' }),
     detail: el('p', { className: 'detail' }), todo: el('p', { className: 'todo' }), facts: el('dl'), actions: el('div', { className: 'actions' }), was: '' };
   c.link = el('button', { type: 'button', className: 'button main', textContent: 'Link…', onclick: () => login.open(c.status) });
-  c.again = el('button', { type: 'button', className: 'button', textContent: 'Start again', onclick: () => act(c, '/restart') });
+  c.again = el('button', { type: 'button', className: 'button', textContent: 'Restart', onclick: () => act(c, '/restart') });
   c.logout = el('button', { type: 'button', className: 'button', textContent: 'Log out…', onclick: () => askLogout(c) });
-  for (const [b, what] of [[c.link, 'Link'], [c.again, 'Start again'], [c.logout, 'Log out']]) b.setAttribute('aria-label', `${what} ${label(s)}`);
+  for (const [b, what] of [[c.link, 'Link'], [c.again, 'Restart'], [c.logout, 'Log out']]) b.setAttribute('aria-label', `${what} ${label(s)}`);
   c.actions.append(c.link, c.again, c.logout);
   c.root = el('li', { className: 'account card' }, el('div', { className: 'top' }, c.title, c.badge), c.detail, c.todo, c.facts, c.actions);
   c.badge.append(c.state);
@@ -97,7 +97,7 @@ function make(s) {
 
 function fill(c, s) {
   c.status = s;
-  const facts = [['name', s.name], ['last seen', s.lastSeen && since(s.lastSeen)], ['tried again', s.next && since(s.next)], ['restarts', s.restarts || '']].filter((f) => f[1]);
+  const facts = [['name', s.name], ['last seen', s.lastSeen && since(s.lastSeen)], ['next attempt', s.next && since(s.next)], ['restarts', s.restarts || '']].filter((f) => f[1]);
   const now = JSON.stringify([s, facts]);
   if (c.was === now) return; // nothing moves under who reads
   c.was = now;

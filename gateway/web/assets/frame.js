@@ -33,7 +33,7 @@ document.addEventListener('htmx:responseError', (e) => {
   }
   let words = '';
   try { words = JSON.parse(responseText).error; } catch { /* no answer of the host's own */ }
-  toast(words || `The host answered ${status}.`, 'bad');
+  toast(words || `The host answered with status ${status}.`, 'bad');
 });
 for (const kind of ['htmx:sendError', 'htmx:timeout']) {
   document.addEventListener(kind, (e) => {
@@ -84,7 +84,7 @@ document.addEventListener('htmx:confirm', (e) => {
   e.preventDefault();
   const of = e.detail.elt.closest('[data-title], [data-yes]')?.dataset || {};
   $('ask-title').textContent = of.title || 'Are you sure?';
-  $('ask-yes').textContent = of.yes || 'Go on';
+  $('ask-yes').textContent = of.yes || 'Continue';
   $('ask-text').textContent = e.detail.question;
   const dialog = $('ask');
   dialog.returnValue = 'no';
@@ -117,7 +117,7 @@ document.addEventListener('keydown', (e) => { if (e.key === 'Escape' && side.cla
 
 // ---- colours
 
-const themes = { '': 'as the system', light: 'light', dark: 'dark' };
+const themes = { '': 'system setting', light: 'light', dark: 'dark' };
 function theme(name) {
   const root = document.documentElement;
   if (name) root.dataset.theme = name; else delete root.dataset.theme;

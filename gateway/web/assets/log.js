@@ -181,7 +181,7 @@ export class Log {
     const el = make('div', 'msg');
     const dots = make('div', 'typing');
     dots.append(make('i'), make('i'), make('i'));
-    dots.setAttribute('aria-label', 'An answer is being written');
+    dots.setAttribute('aria-label', 'The agent is writing');
     dots.setAttribute('role', 'img');
     el.append(dots);
     this.#draft.replaceChildren(el);
@@ -195,8 +195,8 @@ const notes = {
   failed: (l) => `not delivered${l.reason ? `: ${l.reason}` : ''}`,
   expired: () => 'not delivered in time',
   dropped: () => 'not delivered: dropped',
-  stopped: () => 'not delivered to the end: stopped',
-  held: () => 'held: it may have been delivered',
+  stopped: () => 'not fully delivered: stopped',
+  held: () => 'held: may have been delivered',
 };
 
 function make(tag, cls, text) {
@@ -217,7 +217,7 @@ function dress(body) {
         await navigator.clipboard.writeText(code);
         b.textContent = 'Copied';
       } catch {
-        b.textContent = 'Not allowed';
+        b.textContent = 'Cannot copy';
       }
       setTimeout(() => { b.textContent = 'Copy'; }, 1500);
     };

@@ -59,7 +59,7 @@ export class Login {
       const res = await fetch('/api/channels/login', { method: 'POST', signal, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ channel, account, phone: phone || undefined }) });
       if (res.ok) return this.read(res.body.getReader(), show);
       const { error } = await res.json().catch(() => ({}));
-      if (res.status !== 409 || !error?.includes('already') || tries === 10 || !this.switching) throw new Error(error || `The host answered ${res.status}.`);
+      if (res.status !== 409 || !error?.includes('already') || tries === 10 || !this.switching) throw new Error(error || `The host answered with status ${res.status}.`);
       await new Promise((done) => { setTimeout(done, 200); });
     }
   }
@@ -69,7 +69,7 @@ export class Login {
     let rest = '';
     for (;;) {
       const { value, done } = await reader.read();
-      if (done) throw new Error('The host broke off.');
+      if (done) throw new Error('The host closed the connection.');
       const lines = (rest + text.decode(value, { stream: true })).split('\n');
       rest = lines.pop();
       for (const line of lines) {
@@ -100,11 +100,11 @@ export class Login {
       $('step').replaceChildren(code);
     }
     const left = () => Math.max(0, Math.round((new Date(s.expires) - Date.now()) / 1000));
-    this.say(s.qr ? 'Waiting for the phone to scan this code.' : 'Waiting for the code to be typed in.');
+    this.say(s.qr ? 'Waiting for the phone to scan this code.' : 'Waiting for you to enter the code on the phone.');
     if (s.expires && left() > 0) {
       const note = Object.assign(document.createElement('span'), { ariaHidden: 'true' });
       $('progress').append(note);
-      const tick = () => { note.textContent = left() ? ` It is good for ${left()} s.` : ''; };
+      const tick = () => { note.textContent = left() ? ` Valid for ${left()} s.` : ''; };
       tick();
       this.clock = setInterval(tick, 1000);
     }
@@ -127,7 +127,7 @@ export class Login {
   steps(by) {
     const app = this.status.channel;
     const lines = [`Open ${app} on the phone that has the account.`, 'Open its settings, then Linked devices, then Link a device.',
-      by === 'qr' ? 'Point the phone at this code.' : 'Choose to link with the phone number, and type in this code.'];
+      by === 'qr' ? 'Point the phone at this code.' : 'Choose to link with the phone number, and enter this code.'];
     this.$('how').replaceChildren(...lines.map((t) => Object.assign(document.createElement('li'), { textContent: t })));
   }
 
@@ -137,7 +137,7 @@ export class Login {
       for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
       return e;
     };
-    const svg = make('svg', { viewBox: `0 0 ${s.image.size} ${s.image.size}`, role: 'img', 'aria-label': `QR code that links ${this.label(this.status)}: scan it with the phone, or ask for a code by phone number below` });
+    const svg = make('svg', { viewBox: `0 0 ${s.image.size} ${s.image.size}`, role: 'img', 'aria-label': `QR code that links ${this.label(this.status)}: scan it with the phone, or get a code by phone number below` });
     svg.append(make('path', { d: s.image.path, fill: '#000' }));
     return svg;
   }

@@ -94,7 +94,7 @@ export class Outbox {
     }
     if (res.status === 401) return 'closed';
     if (res.status >= 500 || res.status === 429 || res.status === 408) return 'away';
-    item.failed = (await res.json().catch(() => ({}))).error || `the host refused it (${res.status})`;
+    item.failed = (await res.json().catch(() => ({}))).error || `the host refused the message (status ${res.status})`;
     this.#store(item);
     this.#on.change(item, false);
     return 'refused';

@@ -74,7 +74,7 @@ function dress(root) {
         await navigator.clipboard.writeText(code); // browsers keep the clipboard to secure pages
         b.textContent = 'Copied';
       } catch {
-        b.textContent = 'Not allowed';
+        b.textContent = 'Cannot copy';
       }
     };
     pre.append(b);
@@ -117,7 +117,7 @@ async function read() {
 }
 
 function gone() {
-  draft.replaceChildren(make('p', 'warn', 'This session is not there any more.'));
+  draft.replaceChildren(make('p', 'warn', 'This session no longer exists.'));
 }
 
 function merge(lines) {
@@ -286,7 +286,7 @@ async function post(what, body) {
       if (res.status === 401) leave();
       const out = await res.json().catch(() => ({}));
       if (res.ok) return out;
-      if (res.status < 500 || n >= 4) throw Object.assign(new Error(out.error || `The host answered ${res.status}.`), { final: true });
+      if (res.status < 500 || n >= 4) throw Object.assign(new Error(out.error || `The host answered with status ${res.status}.`), { final: true });
     } catch (e) {
       if (e.final || n >= 4) throw e.final ? e : new Error('The host does not answer.');
     }
@@ -306,13 +306,13 @@ async function send(words) {
       if (!out.runId) return;
     }
     mine.set(out.runId, el);
-    note.textContent = out.status === 'queued' ? 'waits for its turn' : '';
+    note.textContent = out.status === 'queued' ? 'queued' : '';
     await refresh();
     if (log.querySelector(`.said.person[data-run="${CSS.escape(out.runId)}"]`)) el.remove();
   } catch (e) {
     note.classList.add('warn');
     note.append(`not sent: ${e.message} `);
-    const b = make('button', 'button small', 'Write it again');
+    const b = make('button', 'button small', 'Edit and send again');
     b.type = 'button';
     b.onclick = () => {
       el.remove();
@@ -353,7 +353,7 @@ if (box) {
   $('stop').onclick = async () => {
     try {
       const out = await post('abort', {});
-      toast(out.runIds?.length || out.ended ? 'It is stopped.' : 'Nothing was at work.');
+      toast(out.runIds?.length || out.ended ? 'Stopped.' : 'No turn was running.');
     } catch (e) {
       toast(e.message, 'bad');
     }
