@@ -42,7 +42,7 @@ type (
 		Typing(ctx context.Context, to Address) error
 	}
 	// Drafter shows the text of an answer while it is being written. id is stable for one answer; the final message replaces
-	// the draft. Best effort, under the send policy.
+	// the draft. Empty text ends one that no message follows. Best effort, under the send policy.
 	Drafter interface {
 		Draft(ctx context.Context, to Address, id, text string) error
 	}

@@ -27,6 +27,10 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 	if to.Type != channels.Direct {
 		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "drafts are for private chats"}}
 	}
+	if text == "" { // Telegram takes a draft away by itself, and shows "Thinking…" for an empty one
+		c.drafts.end(to)
+		return nil
+	}
 	for _, key := range []string{string(to.Chat), draftsOf + string(to.Chat)} {
 		if err := c.calls.held(method, key); err != nil {
 			return err

@@ -26,7 +26,7 @@ func (c chatCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	o := chatclient.Options{BaseURL: h.base, Token: h.token, Client: h.client, Chat: c.Chat, In: os.Stdin, Out: os.Stdout,
+	o := chatclient.Options{BaseURL: h.base, Token: h.token, Client: h.client, Chat: c.Chat, In: os.Stdin, Out: os.Stdout, NoColour: os.Getenv("NO_COLOR") != "",
 		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())), Ended: func(w api.Waited) error {
 			if w.Outcome == api.Silent {
 				sayOfSilence(w)

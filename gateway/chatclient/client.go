@@ -28,6 +28,7 @@ type Options struct {
 	In          io.Reader
 	Out         io.Writer
 	Interactive bool          // In and Out are a terminal: a screen with live answers; otherwise lines in, answers out
+	NoColour    bool          // the screen has no colours (https://no-color.org)
 	Patience    time.Duration // line mode: give up after so long without a sign of an answer; 0 = DefaultTimeout
 	Client      *http.Client  // nil = a new one
 

@@ -14,8 +14,14 @@ type input struct {
 	at   int // cursor, 0 … len(text)
 }
 
+// insert puts typed or pasted text at the cursor. Terminals paste line ends as CR.
 func (in *input) insert(s string) {
-	r := []rune(Clean(strings.ReplaceAll(s, "\r\n", "\n")))
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	parts := strings.Split(lines, "\t") // code and tables keep their tabs
+	for i, p := range parts {
+		parts[i] = Clean(p)
+	}
+	r := []rune(strings.Join(parts, "\t"))
 	in.text = slices.Insert(in.text, in.at, r...)
 	in.at += len(r)
 }
@@ -104,6 +110,9 @@ func (in *input) wordEnd() int {
 	return i
 }
 
+// tabWidth is the distance of tab stops in the input.
+const tabWidth = 4
+
 // layout breaks the text into rows of at most width cells and says where the cursor is. There is always a row.
 func (in *input) layout(width int) (rows []string, x, y int) {
 	width = max(width, 2) // a wide character needs two
@@ -115,7 +124,11 @@ func (in *input) layout(width int) (rows []string, x, y int) {
 		used = 0
 	}
 	for i, r := range in.text {
-		w := ansi.StringWidth(string(r))
+		shown := string(r)
+		if r == '\t' {
+			shown = strings.Repeat(" ", min(tabWidth-used%tabWidth, width))
+		}
+		w := ansi.StringWidth(shown)
 		if r != '\n' && used+w > width {
 			next()
 		}
@@ -126,7 +139,7 @@ func (in *input) layout(width int) (rows []string, x, y int) {
 			next()
 			continue
 		}
-		row.WriteRune(r)
+		row.WriteString(shown)
 		used += w
 	}
 	if used == width {

@@ -26,7 +26,8 @@ func TestInputKeys(t *testing.T) {
 		"word moves":        {"one two", []string{"alt+b", "alt+b", "alt+f"}, "one| two"},
 		"to the start":      {"ab\ncd", []string{"ctrl+u"}, "ab\n|"},
 		"to the end":        {"ab\ncd", []string{"left", "ctrl+k"}, "ab\nc|"},
-		"paste":             {"a\r\nb\x1b[31m\tc", nil, "a\nb[31m c|"},
+		"pasted lines":      {"func main() {\r\tprint()\r}", nil, "func main() {\n\tprint()\n}|"}, // terminals send CR between pasted lines
+		"paste":             {"a\r\nb\x1b[31m\tc", nil, "a\nb[31m\tc|"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -59,6 +60,7 @@ func TestLayout(t *testing.T) {
 		"broken":        {"abcdef", 4, []string{"abcd", "ef"}, 0, 1},
 		"lines":         {"a\n\nb", 2, []string{"a", "", "b"}, 0, 1},
 		"wide":          {"a世界", 3, []string{"a世", "界"}, 2, 1},
+		"tab":           {"a\tb", 3, []string{"a   ", "b"}, 1, 1},
 		"cursor at end": {"ab\n", 3, []string{"ab", ""}, 0, 1},
 	}
 	for name, tt := range tests {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"parley/channels/webchat"
 	"parley/gateway/web"
@@ -47,10 +46,16 @@ func (c *client) screen(ctx context.Context, info web.Info) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	post := make(chan outgoing, unsentMax)
-	m := &model{c: c, ctx: ctx, info: info, post: post, shown: map[string]bool{}, state: "connecting…", width: 80, height: 24}
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.o.In), tea.WithOutput(c.o.Out))
+	m := &model{c: c, plain: c.o.NoColour, ctx: ctx, info: info, post: post, shown: map[string]bool{}, state: "connecting…", width: 80, height: 24}
+	file, ok := c.o.Out.(tty)
+	if !ok {
+		return fmt.Errorf("the terminal: %T has no screen", c.o.Out)
+	}
+	out := &firstFrame{tty: file, drawn: make(chan struct{})}
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.o.In), tea.WithOutput(out))
 	ended := make(chan struct{}, 2)
 	go func() {
+		out.wait(ctx)
 		c.follow(ctx, func(e webchat.Event) { p.Send(eventMsg(e)) })
 		ended <- struct{}{}
 	}()
@@ -88,6 +93,7 @@ type model struct {
 	info web.Info
 	post chan<- outgoing
 
+	above  scrollback
 	in     input
 	sent   []string // for recall with the arrow keys
 	recall int      // steps back in sent
@@ -105,6 +111,7 @@ type model struct {
 	came    bool            // something came live since that was typed
 	width   int
 	height  int
+	plain   bool // no colours
 	fatal   error
 }
 
@@ -132,6 +139,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.n == m.typingN {
 			m.typing = false
 		}
+	case printedMsg:
+		return m, m.above.next(m.height)
 	}
 	return m, nil
 }
@@ -145,6 +154,11 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		m.in.take() // what is half written goes first, as in a shell
 	case "enter":
 		return m.say()
+	case "esc":
+		if m.working() {
+			cmd, _ := m.send("/stop")
+			return cmd
+		}
 	case "shift+enter", "alt+enter", "ctrl+j":
 		m.in.insert("\n")
 	case "up", "down":
@@ -182,20 +196,31 @@ func (m *model) say() tea.Cmd {
 	if m.in.empty() {
 		return nil
 	}
-	o := outgoing{rand.Text(), strings.TrimSpace(string(m.in.text))}
+	cmd, ok := m.send(strings.TrimSpace(string(m.in.text)))
+	if ok {
+		m.sent = append(m.sent, strings.TrimSpace(m.in.take()))
+		m.recall = 0
+	}
+	return cmd
+}
+
+// send queues a message and shows it; false = too many are waiting.
+func (m *model) send(text string) (tea.Cmd, bool) {
+	o := outgoing{rand.Text(), text}
 	select {
 	case m.post <- o:
 	default:
 		m.state = "too many unsent messages: wait for the host"
-		return nil
+		return nil, false
 	}
-	m.in.take()
-	m.recall, m.came = 0, false
-	m.sent = append(m.sent, o.text)
+	m.came = false
 	m.unsent = append(m.unsent, o)
 	m.shown[o.id] = true
-	return tea.Println(m.user("you", o.text))
+	return m.print(m.user("you", o.text)), true
 }
+
+// working reports whether the agent is at work on an answer, as far as is known.
+func (m *model) working() bool { return m.draft != "" || m.typing || m.asked != "" }
 
 func (m *model) posted(p postedMsg) tea.Cmd {
 	if m.ctx.Err() != nil {
@@ -203,7 +228,7 @@ func (m *model) posted(p postedMsg) tea.Cmd {
 	}
 	m.unsent = m.unsent[1:] // posts are answered in order
 	if p.err != nil {
-		return tea.Println(warn("not sent: " + Clean(p.err.Error())))
+		return m.print(m.warn("not sent: " + Clean(p.err.Error())))
 	}
 	m.asked, m.wait = p.id, pollInterval
 	return m.lookLater()
@@ -243,13 +268,13 @@ func (m *model) event(e webchat.Event) tea.Cmd {
 	case webchat.PostedEvent:
 		if !m.shown[e.ID] {
 			m.shown[e.ID] = true
-			return tea.Println(m.user("you, elsewhere", e.Text))
+			return m.print(m.user("you, elsewhere", e.Text))
 		}
 	case webchat.MessageEvent:
 		m.draft, m.typing, m.asked, m.came = "", false, "", true
 		if !m.knows(e.ID) {
 			m.shown[e.ID] = true
-			return tea.Println(m.agent(e.Text))
+			return m.print(m.agent(e.Text))
 		}
 	}
 	return nil
@@ -295,7 +320,7 @@ func (m *model) history(h historyMsg) tea.Cmd {
 	if len(out) == 0 {
 		return m.again()
 	}
-	return tea.Batch(tea.Println(strings.Join(out, "\n")), m.again())
+	return tea.Batch(m.print(strings.Join(out, "\n")), m.again())
 }
 
 func (m *model) again() tea.Cmd {
@@ -327,77 +352,7 @@ func (m *model) line(l web.Line) string {
 		s = m.user(m.info.Agent+", "+l.From, l.Text)
 	}
 	if why := undelivered(l); why != "" {
-		s += "\n" + warn(Clean(why))
+		s += "\n" + m.warn(Clean(why))
 	}
 	return s
-}
-
-// The looks use the terminal's own colours, so that they fit light and dark.
-func bold(s string) string { return "\x1b[1m" + s + "\x1b[22m" }
-func soft(s string) string { return "\x1b[2m" + s + "\x1b[22m" }
-func warn(s string) string { return "\x1b[33m" + s + "\x1b[39m" }
-func mine(s string) string { return "\x1b[36m" + s + "\x1b[39m" }
-func name(s string) string { return "\x1b[32m" + bold(s) + "\x1b[39m" }
-
-func (m *model) user(who, text string) string {
-	return "\n" + mine(bold(OneLine(who))) + "\n" + m.wrap(text)
-}
-
-func (m *model) agent(text string) string {
-	return "\n" + name(OneLine(m.info.Agent)) + "\n" + m.wrap(text)
-}
-
-// wrap breaks and indents a text: what it says looks like no entry of its own.
-func (m *model) wrap(text string) string {
-	lines := strings.Split(ansi.Wrap(strings.TrimSpace(Clean(text)), max(m.width-len(bodyIndent), 1), ""), "\n")
-	return bodyIndent + strings.Join(lines, "\n"+bodyIndent)
-}
-
-const bodyIndent = "  "
-
-// OneLine cleans a text and puts it into one line.
-func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
-
-func (m *model) View() tea.View {
-	rows, x, y := m.in.layout(m.width - 2)
-	if len(rows) > inputRows { // the rows around the cursor
-		from := min(max(y-inputRows+1, 0), len(rows)-inputRows)
-		rows, y = rows[from:from+inputRows], y-from
-	}
-	var top []string
-	switch {
-	case m.draft != "":
-		top = strings.Split(m.agent(m.draft), "\n")
-		if room := max(m.height-len(rows)-3, 1); len(top) > room {
-			top = top[len(top)-room:] // the end of a long answer; all of it comes into the scrollback when it is finished
-		}
-	case m.typing:
-		top = []string{"", soft(Clean(m.info.Agent) + " is writing…")}
-	}
-	top = append(top, "")
-	body := append([]string{}, top...)
-	for i, r := range rows {
-		prompt := "  "
-		if i == 0 {
-			prompt = mine("› ")
-		}
-		body = append(body, prompt+r)
-	}
-	body = append(body, soft(ansi.Truncate(m.status(), m.width, "…")))
-	v := tea.NewView(strings.Join(body, "\n"))
-	v.Cursor = tea.NewCursor(x+2, len(top)+y)
-	v.WindowTitle = "parley · " + Clean(m.info.Agent)
-	return v
-}
-
-func (m *model) status() string {
-	which := m.info.Model
-	if m.info.Offline {
-		which = "offline model (no language model)"
-	}
-	s := m.state + " · " + Clean(which)
-	if n := len(m.unsent); n > 0 && m.state != "connected" {
-		s += fmt.Sprintf(" · %d waiting to be sent", n)
-	}
-	return s + " · Enter sends, Alt+Enter new line, Ctrl+C leaves"
 }

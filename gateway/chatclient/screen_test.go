@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"parley/channels"
+	"parley/channels/webchat"
 	"parley/gateway/web"
 	"parley/gateway/web/webtest"
 	"parley/sessions"
@@ -31,6 +33,7 @@ type terminal struct {
 
 	mu   sync.Mutex
 	text bytes.Buffer
+	also io.Writer // gets what the program writes, too
 	more chan struct{}
 }
 
@@ -68,7 +71,30 @@ func (x *terminal) Write(b []byte) (int, error) {
 	case x.more <- struct{}{}:
 	default:
 	}
+	if x.also != nil {
+		_, _ = x.also.Write(b)
+	}
 	return x.text.Write(b)
+}
+
+// show gives what the program writes to a second place, too.
+func (x *terminal) show(w io.Writer) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.also = w
+}
+
+// untilShown waits until the program's writing makes what is shown right.
+func (x *terminal) untilShown(wrong func() error) {
+	x.t.Helper()
+	limit := time.After(30 * time.Second)
+	for err := wrong(); err != nil; err = wrong() {
+		select {
+		case <-x.more:
+		case <-limit:
+			x.t.Fatal(err)
+		}
+	}
 }
 
 // until waits until the program has written a text and forgets what was written up to it.
@@ -110,6 +136,38 @@ func TestInterrupt(t *testing.T) {
 	}
 	if m.key(stop) == nil {
 		t.Error("it does not leave")
+	}
+}
+
+// Esc stops what the agent is at, and does nothing while it is at nothing.
+func TestEscStops(t *testing.T) {
+	t.Parallel()
+	post := make(chan outgoing, 1)
+	m := &model{ctx: t.Context(), shown: map[string]bool{}, width: 80, height: 24, post: post}
+	esc := tea.KeyPressMsg{Code: tea.KeyEscape}
+	m.key(esc)
+	if len(post) != 0 || strings.Contains(m.status(), "Esc") {
+		t.Error("it stops nothing")
+	}
+	m.event(webchat.Event{Kind: webchat.DraftEvent, Text: "half"})
+	if !strings.Contains(m.status(), "Esc stops") {
+		t.Errorf("the status line says %q", m.status())
+	}
+	m.key(esc)
+	if len(post) != 1 || (<-post).text != "/stop" {
+		t.Error("it does not stop")
+	}
+}
+
+// With NO_COLOR nothing that is printed or drawn has a colour. source: https://no-color.org
+func TestNoColour(t *testing.T) {
+	t.Parallel()
+	for _, plain := range []bool{true, false} {
+		m := &model{ctx: t.Context(), shown: map[string]bool{}, width: 80, height: 24, plain: plain}
+		said := m.line(web.Line{Role: web.Assistant, Text: "hi", State: "failed"}) + m.line(web.Line{Role: web.User, Text: "hi"})
+		if has := regexp.MustCompile("\x1b\\[[34][0-9]").MatchString(said + m.View().Content); has == plain {
+			t.Errorf("plain %v: %q", plain, said)
+		}
 	}
 }
 

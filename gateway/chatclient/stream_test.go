@@ -88,6 +88,7 @@ func TestLateEventIsNotShownAgain(t *testing.T) {
 	if m.history(historyMsg{lines: []web.Line{line}}) == nil {
 		t.Error("the screen did not print the history")
 	}
+	m.Update(printedMsg{})
 	if m.event(late) != nil || m.history(historyMsg{lines: []web.Line{line}}) != nil {
 		t.Error("the screen printed a line twice")
 	}

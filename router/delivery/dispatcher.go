@@ -260,6 +260,11 @@ func (g *Dispatcher) HasPreview(run sessions.RunID) bool {
 // Sweep retracts the previews whose runs are over and whose answers do not come; the others become their answers.
 func (g *Dispatcher) Sweep(ctx context.Context) { g.previews.sweep(ctx) }
 
+// EndDraft takes the draft of a run that is over out of its chat, unless the answer takes its place.
+func (g *Dispatcher) EndDraft(ctx context.Context, run sessions.Run, answered bool) {
+	g.hints.endDraft(ctx, run, answered)
+}
+
 // RetractPreview retracts the preview of a run that is over, unless its answer is to come, or has.
 func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
 	g.previews.retract(ctx, run)

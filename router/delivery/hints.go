@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"parley/channels"
@@ -21,6 +22,7 @@ type hints struct {
 	log        *slog.Logger
 	indicators indicators
 	backoff    hintBackoff
+	drafts     sync.Map // the ids of runs at work of which a chat may show a draft
 }
 
 // typing shows in a chat that a session's agent is working.
@@ -33,11 +35,22 @@ func (h *hints) typing(ctx context.Context, key sessions.Key, to channels.Addres
 	}
 }
 
-// draft shows an answer as far as it is written.
-func (h *hints) draft(ctx context.Context, key sessions.Key, to channels.Address, id, text string) {
+// draft shows the answer of a run as far as it is written.
+func (h *hints) draft(ctx context.Context, key sessions.Key, to channels.Address, id sessions.RunID, text string) {
 	to = h.settings().Moved.Current(to)
 	if d := h.accounts.caps(to).Drafter; d != nil {
-		h.repeat(ctx, key, hintPlace{"draft", to}, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
+		h.drafts.Store(id, struct{}{})
+		h.repeat(ctx, key, hintPlace{"draft", to}, func(ctx context.Context) error { return d.Draft(ctx, to, string(id), text) })
+	}
+}
+
+// endDraft forgets the draft of a run that is over, and takes it out of the chat where no answer comes in its place.
+func (h *hints) endDraft(ctx context.Context, run sessions.Run, answered bool) {
+	if _, shown := h.drafts.LoadAndDelete(run.ID); shown && !answered {
+		to := h.settings().Moved.Current(run.Reply)
+		if d := h.accounts.caps(to).Drafter; d != nil {
+			h.call(ctx, run.Key, to, func(ctx context.Context) error { return d.Draft(ctx, to, string(run.ID), "") })
+		}
 	}
 }
 

@@ -105,3 +105,25 @@ func TestFirstWordsGoAfterAnOutage(t *testing.T) {
 		})
 	}
 }
+
+// TestDraftEnds: the draft of an answer goes out of the chat when the turn is stopped, and stays for the answer when there is one.
+func TestDraftEnds(t *testing.T) {
+	for name, stop := range map[string]bool{"stopped": true, "answered": false} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, routertest.WithStreaming(channels.Streaming{Direct: channels.StreamDraft}))
+				g.Say(routertest.Direct("a"), routertest.Guest, "write")
+				g.Until("a draft", func() bool { return len(g.Fake.Calls(channeltest.OpDraft)) > 0 })
+				if stop {
+					g.Say(routertest.Direct("a"), routertest.Guest, "/stop")
+				}
+				<-time.After(time.Minute)
+				synctest.Wait()
+				drafts := g.Fake.Calls(channeltest.OpDraft)
+				if ended := drafts[len(drafts)-1].Text == ""; ended != stop {
+					t.Errorf("the last draft is %q", drafts[len(drafts)-1].Text)
+				}
+			})
+		})
+	}
+}

@@ -90,7 +90,7 @@ func (v *view) work(ctx context.Context) {
 		if text := *v.latest.Load(); !v.follow(ctx) {
 			grown = true
 		} else if v.stream == channels.StreamDraft {
-			v.hints.draft(ctx, v.preview.run.Key, v.preview.run.Reply, string(v.preview.run.ID), text)
+			v.hints.draft(ctx, v.preview.run.Key, v.preview.run.Reply, v.preview.run.ID, text)
 		} else {
 			grown = !v.preview.show(ctx, text)
 		}

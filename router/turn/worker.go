@@ -62,6 +62,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 	w.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
 	w.gate.RetractPreview(look, run.ID)
+	w.gate.EndDraft(look, run, len(acc.Deliveries) > 0)
 	cancel()
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
 		w.gate.RemoveReactions(run.ID)
