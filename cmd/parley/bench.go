@@ -228,7 +228,7 @@ func (b *bench) work() error {
 		return err
 	}
 	b.found.RSS.Rested = rss(pid)
-	b.say("RSS %s later         %s\n", benchRest, b.found.RSS.Rested)
+	b.say("%-22s%s\n", fmt.Sprintf("RSS %s later", benchRest), b.found.RSS.Rested)
 	if !b.Agents {
 		return nil
 	}

@@ -22,8 +22,11 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, status int, why st
 	w.Header().Set("Cache-Control", "no-store")
 	if d.cfg.Page != nil && wantsPage(r) {
 		next := "/"
-		if r.Method == http.MethodGet {
+		switch {
+		case r.Method == http.MethodGet:
 			next = inside(r.URL.RequestURI())
+		case r.URL.Path == "/login": // with a wrong token the way goes on from where it began
+			next = inside(r.PostForm.Get("next"))
 		}
 		if status == http.StatusUnauthorized && r.Header.Get("Authorization") == "" && r.URL.Path != "/login" {
 			why = "" // the page itself says what to do

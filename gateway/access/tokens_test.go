@@ -153,6 +153,9 @@ func TestLoginForm(t *testing.T) {
 			t.Errorf("%s: %d %v", what, w.Code, w.Header())
 		}
 	}
+	if w := send("token=wrong&next=%2Fruns%3Fstate%3Dfailed", "Accept: text/html"); !strings.Contains(w.Body.String(), "/runs?state=failed") {
+		t.Errorf("the page behind a wrong token forgets where it leads: %s", w.Body)
+	}
 	if w := send("token=" + strings.Repeat("x", maxForm)); w.Code != 413 || !strings.Contains(w.Body.String(), "longer than 8192 bytes") {
 		t.Errorf("a long form: %d", w.Code)
 	}

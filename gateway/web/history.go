@@ -106,7 +106,7 @@ func (h history) read(ctx context.Context, id sessions.ID, n int) (lines []Line,
 		for len(others) > 0 && others[0].Created.Before(m.Time) {
 			lines, others = append(lines, deliveryLine(others[0])), others[1:]
 		}
-		if m.Role == sessions.User {
+		if m.Role == sessions.User && (m.Provenance == nil || m.Provenance.Tool != sessions.StopNote) {
 			asked = m.Provenance
 		}
 		if l, ok := h.line(m, asked); ok {
@@ -222,7 +222,8 @@ func (h history) spoken(l Line, p *sessions.Provenance, run sessions.RunID) (Lin
 	switch {
 	case p == nil:
 	case p.Kind == sessions.InternalSystem:
-		return l, false
+		l.Role = Notice
+		return l, p.Tool == sessions.StopNote // else it is the host's own use
 	case p.Kind == sessions.InterSession:
 		l.From = "from session " + string(p.Source.Shown())
 	case p.Address == h.to:

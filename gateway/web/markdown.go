@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	rhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
@@ -49,7 +50,7 @@ var page = sync.OnceValue(func() renderer.Renderer {
 			renderer.WithNodeRenderers(
 				util.Prioritized(tagsAsText{}, 1),
 				util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
-				util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
+				util.Prioritized(taskBoxes{}, 500),
 				util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500), // no inline styles: the page forbids them
 			),
 		),
@@ -61,6 +62,23 @@ type asWritten struct{ rhtml.Writer }
 
 // Write implements html.Writer.
 func (w asWritten) Write(out util.BufWriter, source []byte) { w.RawWrite(out, source) }
+
+// taskBoxes draws the boxes of task lists as signs with a name: an input that nobody can change needs a label and has none.
+type taskBoxes struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (taskBoxes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(east.KindTaskCheckBox, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if box, ok := n.(*east.TaskCheckBox); ok && entering {
+			sign := `<span role="img" aria-label="not done">☐</span> `
+			if box.IsChecked {
+				sign = `<span role="img" aria-label="done">☑</span> `
+			}
+			_, _ = w.WriteString(sign)
+		}
+		return ast.WalkContinue, nil
+	})
+}
 
 // tame changes the parsed document where the page is stricter than Markdown, and gives it.
 func tame(doc ast.Node, src []byte) ast.Node {

@@ -64,7 +64,7 @@ func TestRenderMarkdown(t *testing.T) {
 
 var (
 	tag     = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="((?i:https?)://|(?i:mailto):)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
+	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="((?i:https?)://|(?i:mailto):)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|span( role="img" aria-label="(not )?done")?) ?/?>$`)
 )
 
 // Words that people read as the address of another host have the true one behind them, also where no program would take them for an address.

@@ -207,7 +207,7 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 		r.admission.LogIgnored(in, verdict)
 		return skipped(in, verdict.Reason), nil
 	}
-	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in, key), Last: set.Moved.Current(in.Address)}
 	if stop {
 		cmd, arg, isCommand = r.commands.Parse("/stop")
 	}
@@ -277,4 +277,18 @@ func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.I
 	x.With = before
 	run.SetExtras(x)
 	return run, err
+}
+
+// titleOf is what people call the session of a message: the chat's title, or the name of the person whose direct chat it is. A session that
+// several people share has none.
+func titleOf(in channels.Inbound, key sessions.Key) string {
+	if title := channels.TitleOf(in); title != "" || in.SentByThisLogin || in.Sender.Name == "" {
+		return title
+	}
+	switch p, err := key.Parse(); {
+	case err != nil:
+	case p.Form == sessions.FormPeer, p.Form == sessions.FormChannelPeer, p.Form == sessions.FormAccountPeer:
+		return channels.SenderName(channels.Sender{Name: in.Sender.Name})
+	}
+	return ""
 }

@@ -45,7 +45,7 @@ func (r *Receiver) ordered(ctx context.Context, set *settings.Snapshot, in chann
 	to := in
 	to.ID = in.Target // which the answer refers to
 	res, err := r.commands.Execute(ctx, cmd, command.Call{Name: cmd.Name, Arg: arg, In: to, Set: set, Session: s, Owner: set.Owners.Is(in.Address.Channel, in.Sender)})
-	fresh := sessions.Session{Key: s.Key, Agent: s.Agent, Title: channels.TitleOf(in), Last: in.Address}
+	fresh := sessions.Session{Key: s.Key, Agent: s.Agent, Title: titleOf(in, s.Key), Last: in.Address}
 	return sessions.Arrival{In: in, Change: res.On(fresh)}, true, err
 }
 
