@@ -146,6 +146,9 @@ func (w hostAPI) open(ctx context.Context, method, path string, q url.Values, ke
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if strings.HasSuffix(path, "/events") {
+		req.Header.Set("Accept", "text/event-stream")
+	}
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}

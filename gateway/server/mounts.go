@@ -49,10 +49,10 @@ func (s *Server) mountsOf(p Parts) []mount {
 		mount{"GET /healthz", http.HandlerFunc(p.Health.healthz)},
 		mount{"GET /readyz", http.HandlerFunc(p.Health.readyz)},
 		mount{"GET /metrics", promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{})},
-		mount{"/api/", p.API.Handler()},
+		mount{"/api/", compress(p.API.Handler())},
 		mount{accounts.WebhookPattern, http.HandlerFunc(p.Accounts.ServeWebhook)},
 		s.inbound(p.Router),
-		mount{"/", p.Page})
+		mount{"/", compress(p.Page)})
 }
 
 // handler serves everything: health and metrics for machines, the page and the API for people. The door in front has let it in: what
