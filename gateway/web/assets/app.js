@@ -1,7 +1,7 @@
 import { Log } from './log.js';
 import { Outbox, newID } from './outbox.js';
 import { leave, listen } from './live.js';
-import { toast } from './frame.js';
+import { keep, toast } from './frame.js';
 
 const $ = (id) => document.getElementById(id);
 const chat = $('log').dataset.chat;
@@ -139,6 +139,7 @@ function connect() {
     log.draft('');
     log.typing(false);
     log.live({ role: 'assistant', key: m.id, html: m.html, time: m.time });
+    if (document.hidden) document.title = `(${++unread}) ${title}`;
     watch(1000);
   }));
   on('draft', (d) => {
@@ -177,7 +178,32 @@ function wake() {
   outbox.flush();
 }
 addEventListener('online', wake);
-document.addEventListener('visibilitychange', wake);
+
+// A browser has six connections to a host. Of the hidden tabs one keeps its stream, and those whose answer is due; the others read on when they are seen.
+let release, unread = 0;
+const title = document.title;
+document.addEventListener('visibilitychange', () => {
+  release?.();
+  release = null;
+  if (!document.hidden) {
+    unread = 0;
+    document.title = title;
+    return wake();
+  }
+  navigator.locks?.request('parley:hidden', { ifAvailable: true }, (lock) => lock && document.hidden && new Promise((done) => { release = done; })).catch(() => {});
+  setTimeout(rest, 1000);
+});
+
+function rest() {
+  if (!document.hidden || release || closed) return;
+  if (log.busy || log.awaiting) {
+    setTimeout(rest, 5000);
+    return;
+  }
+  clearTimeout(timer);
+  source?.close();
+  source = null;
+}
 
 function shut() {
   closed = true;
@@ -233,7 +259,6 @@ document.addEventListener('keydown', (e) => { if (e.key === 'Escape') $('host').
 // ---- writing
 
 const text = $('text');
-const unfinished = `parley:text:${chat}`;
 
 function grow() {
   $('send').disabled = !text.value.trim();
@@ -241,7 +266,6 @@ function grow() {
     text.style.height = 'auto';
     text.style.height = `${text.scrollHeight}px`;
   }
-  try { sessionStorage.setItem(unfinished, text.value); } catch { /* it is lost on reload */ }
 }
 
 function say(words) {
@@ -256,6 +280,7 @@ $('composer').addEventListener('submit', (e) => {
   e.preventDefault();
   say(text.value);
   text.value = '';
+  keep(text, ''); // the outbox has it
   grow();
   text.focus();
 });
@@ -282,6 +307,5 @@ text.addEventListener('beforeinput', (e) => {
 });
 $('suggestions').addEventListener('click', (e) => { if (e.target.tagName === 'BUTTON') say(e.target.textContent); });
 
-try { text.value = sessionStorage.getItem(unfinished) || ''; } catch { /* nothing kept */ }
 grow();
 connect();

@@ -1,5 +1,5 @@
 // The frame of every view: menu, colours, toasts, questions, keys, times.
-import { leave } from './live.js';
+import { leave, silent } from './live.js';
 import './keys.js';
 import { newID } from './outbox.js';
 
@@ -38,8 +38,34 @@ document.addEventListener('htmx:responseError', (e) => {
 for (const kind of ['htmx:sendError', 'htmx:timeout']) {
   document.addEventListener(kind, (e) => {
     if (e.detail.requestConfig?.triggeringEvent?.type === 'live') return; // it is asked again
+    silent(true);
     toast('The host does not answer.', 'bad');
   });
+}
+
+// While the host does not answer, a link of the menu would end in the browser's error page.
+document.addEventListener('click', (e) => {
+  const link = e.target.closest('a[href^="/"]');
+  if (!link || !document.body.classList.contains('old') || e.defaultPrevented || e.ctrlKey || e.metaKey || e.button) return;
+  e.preventDefault();
+  fetch('/healthz').then(() => { silent(false); location.assign(link.href); }, () => toast('The host does not answer.', 'bad'));
+});
+
+// ---- what a person has typed stays, over a reload and over signing in again, until it is sent
+
+const fields = 'form[hx-post] textarea, form[hx-post] input:not([type]), form[hx-post] input[type=text], #composer textarea';
+const keptAs = (el) => `parley:typed:${location.pathname}${el.form.id === 'composer' ? location.search : ''}:${el.form.id || el.form.getAttribute('hx-post')}:${el.name || el.id}`;
+export function keep(el, text) {
+  try {
+    if (text) sessionStorage.setItem(keptAs(el), text); else sessionStorage.removeItem(keptAs(el));
+  } catch { /* it is lost on reload */ }
+}
+document.addEventListener('input', (e) => { if (e.target.matches(fields)) keep(e.target, e.target.value === e.target.defaultValue ? '' : e.target.value); });
+document.addEventListener('htmx:afterOnLoad', (e) => {
+  if (e.detail.successful && e.detail.elt.matches('form')) for (const el of e.detail.elt.querySelectorAll(fields)) keep(el, '');
+});
+for (const el of document.querySelectorAll(fields)) {
+  try { el.value = sessionStorage.getItem(keptAs(el)) || el.value; } catch { /* nothing kept */ }
 }
 
 // A filter that is empty is no part of an address.

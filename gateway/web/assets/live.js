@@ -13,6 +13,22 @@ export function leave() {
   tabs.postMessage('');
   location.reload();
 }
+
+// silent says since when the host does not answer: what the page shows is old then, and looks like it.
+let since = '';
+export function silent(is) {
+  if (!!since === is) return;
+  since = is ? new Date().toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
+  document.body.classList.toggle('old', is);
+  const health = document.getElementById('health');
+  if (!health) return;
+  if (!is) {
+    ring(health);
+    return;
+  }
+  health.querySelector('.dot').dataset.tone = 'bad';
+  health.lastElementChild.textContent = `no answer from the host since ${since}`;
+}
 const streams = new Map(); // session or "" → stream
 
 class Stream {
@@ -40,7 +56,7 @@ class Stream {
     this.close();
     this.known = kinds;
     const es = this.source = new EventSource(`/api/events?${new URLSearchParams({ kinds, ...(this.session && { session: this.session }), ...(this.since && { since: this.since }) })}`);
-    es.onopen = () => { this.retry = 0; };
+    es.onopen = () => { this.retry = 0; silent(false); };
     for (const k of [...kinds.split(','), 'reload']) es.addEventListener(k, (e) => this.take(e));
     es.onerror = () => this.again(es);
   }
@@ -58,7 +74,7 @@ class Stream {
     this.retry = Math.min(this.retry + 1, 6);
     this.timer = setTimeout(() => this.open(), 2 ** this.retry * 250 * (0.75 + Math.random() / 2));
     if (refused || this.retry === 2) {
-      fetch('/parts/health', { headers: { 'HX-Request': 'true' } }).then((r) => { if (r.status === 401) leave(); }, () => {});
+      fetch('/parts/health', { headers: { 'HX-Request': 'true' } }).then((r) => { if (r.status === 401) leave(); }, () => silent(true));
     }
   }
 

@@ -1,7 +1,7 @@
 // One session: its transcript as it grows, what its agent is writing, and words to it.
 import { leave, listen } from './live.js';
 import { newID } from './outbox.js';
-import { times, toast } from './frame.js';
+import { keep, times, toast } from './frame.js';
 
 const $ = (id) => document.getElementById(id);
 const log = $('log'), draft = $('draft'), scroller = $('scroll');
@@ -299,6 +299,7 @@ async function send(words) {
   const note = el.querySelector('.mark');
   try {
     const out = await post('messages', { message: words, ...($('deliver')?.checked && { deliver: true }) });
+    if (!box.value) keep(box, '');
     if (out.answer) {
       el.className = 'said person notice';
       const reply = line(out.answer, 'host notice', 'the host');
@@ -343,6 +344,7 @@ if (box) {
     box.focus();
   });
   box.addEventListener('input', grow);
+  grow();
   let shift = false;
   box.addEventListener('keydown', (e) => { shift = e.shiftKey; });
   box.addEventListener('beforeinput', (e) => {
