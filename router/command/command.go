@@ -45,7 +45,7 @@ type Command struct {
 	Native  bool // in the platform's own menu as well
 	// takes says whether the words behind the name belong to the command; otherwise the message is text for the agent. nil = any do.
 	takes func(arg string) bool
-	// run gives the answer and what is committed with it. It reads, it changes nothing.
+	// Run gives the answer and what is committed with it. It reads, it changes nothing.
 	Run func(ctx context.Context, r *Table, c Call) (res Result, err error)
 }
 

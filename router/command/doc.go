@@ -4,7 +4,7 @@
 // and commit: a command cannot commit. A Table has one row for each command, with who may use it and where. Its Result is a text and a
 // change; inbound commits both with the message that brought the command.
 //
-// The texts of answers stand beside the commands; the text after /stop is chain.StopAnswer, with the table of endings. The table never
+// docs/chats.md lists the commands for people. The texts of answers stand beside the commands; the text after /stop is chain.StopAnswer, with the table of endings. The table never
 // changes after New: no locks, no goroutines.
 //
 // A mistake of the person is a text. Errors are those of the store: the message is taken again.

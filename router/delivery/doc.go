@@ -5,6 +5,7 @@
 // begin the send itself), inFlight (calls under way), previews (messages that are edited while the answer is written), reactions and hints (typing
 // and other signs that the host is working). splitter keeps the parts of a delivery: channels.Split cuts the text, files are grouped here. sender,
 // recorder and reconciler have no state; transfer (send.go) sends one part, and its onError decides on repeats by the class of an error;
+// a message that a chat shows twice is one that may have arrived before: onAmbiguous (reconcile.go) repeats it and sets Delivery.Repeat.
 // storeretry.go repeats writes to the store, never sends. A row becomes sending by sessions.Store.BeginSend or, for a chat that is reserved, in the
 // commit of Finish; sqlstore/sendlog, which no commit waits for, has a line before that commit, one before the call and one behind its answer. How
 // long a delivery lives is the setting delivery.ttl (settings.Delivery.TTL): its maker writes Expires, and BeginSend refuses what is past it. How

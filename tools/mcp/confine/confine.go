@@ -23,7 +23,7 @@ type Plan struct {
 // Launcher is the program that confines itself and then becomes the command: the path of this one, and Command. Empty: there is none.
 type Launcher []string
 
-// errNothing is what Exec and Wrap say where nothing can be confined.
+// errNothing is what Wrap says where nothing can be confined.
 var errNothing = errors.New("this system cannot confine programs")
 
 // order is what one process of the launcher is told: a plan, what to carry it out with, and what to become.
