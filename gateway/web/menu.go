@@ -3,38 +3,72 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/api"
+	"parley/sessions"
 )
 
 // entry is one line of the menu.
 type entry struct {
 	Path, Name, Icon string
+	Waiting          int // for a person to decide
 }
 
-// menu is the navigation, in its order.
-var menu = []entry{
-	{"/", "Chat", "chat"},
-	{"/sessions", "Sessions", "sessions"},
-	{"/runs", "Runs", "runs"},
-	{"/deliveries", "Deliveries", "deliveries"},
-	{"/policy", "Policy", "policy"},
-	{"/pairing", "Pairing", "pairing"},
-	{"/channels", "Channels", "channels"},
-	{"/cron", "Cron", "cron"},
-	{"/usage", "Usage", "usage"},
-	{"/status", "Status", "status"},
+// menuView is the menu on a page.
+type menuView struct {
+	Here    string // path of the current entry
+	Entries []entry
+}
+
+// entries is the navigation, in its order.
+var entries = []entry{
+	{Path: "/", Name: "Chat", Icon: "chat"},
+	{Path: "/sessions", Name: "Sessions", Icon: "sessions"},
+	{Path: "/runs", Name: "Runs", Icon: "runs"},
+	{Path: "/deliveries", Name: "Deliveries", Icon: "deliveries"},
+	{Path: "/policy", Name: "Policy", Icon: "policy"},
+	{Path: "/pairing", Name: "Pairing", Icon: "pairing"},
+	{Path: "/channels", Name: "Channels", Icon: "channels"},
+	{Path: "/cron", Name: "Cron", Icon: "cron"},
+	{Path: "/usage", Name: "Usage", Icon: "usage"},
+	{Path: "/status", Name: "Status", Icon: "status"},
 }
 
 // menuEntry gives the entry that a path belongs to; empty = none.
 func menuEntry(path string) string {
-	for _, e := range menu {
+	for _, e := range entries {
 		if path == e.Path || e.Path != "/" && strings.HasPrefix(path, e.Path+"/") {
 			return e.Path
 		}
 	}
 	return ""
+}
+
+// menu makes the menu for one who looks at a path. What they may not read counts as nothing.
+func (s site) menu(r *http.Request, here string) menuView {
+	v := menuView{menuEntry(here), slices.Clone(entries)}
+	waiting := map[string]int{}
+	if list, err := call[[]sessions.Pairing](s, r, "pairing.list", &api.None{}); err == nil {
+		for _, p := range list {
+			if !p.Rejected {
+				waiting["/pairing"]++
+			}
+		}
+	}
+	if n, err := call[map[sessions.DeliveryState]int](s, r, "deliveries.count", &api.DeliveryCountQuery{}); err == nil {
+		waiting["/deliveries"] = n[sessions.Held] + n[sessions.DeliveryFail]
+	}
+	for i, e := range v.Entries {
+		v.Entries[i].Waiting = waiting[e.Path]
+	}
+	return v
+}
+
+func (s site) menuPart(r *http.Request) (any, error) {
+	return s.menu(r, r.URL.Query().Get("at")), nil
 }
 
 // health is how the accounts are, in a colour and some words.

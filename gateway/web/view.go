@@ -43,6 +43,7 @@ type view struct {
 var views = []view{
 	{"GET /{$}", "chat", site.chat},
 	{"GET /parts/health", "parts", site.healthPart},
+	{"GET /parts/menu", "parts", site.menuPart},
 	{"POST /parts/markdown", "markdown", site.markdownPart},
 	{"GET /sessions", "sessions", site.sessions},
 	{"GET /sessions/{key}", "session", pagesOf(sessionPages.session)},
@@ -102,8 +103,7 @@ func hasScope(r *http.Request, need api.Scope) bool {
 
 // shell is what base.html is made from.
 type shell struct {
-	Here   string // path of the current entry of the menu
-	Menu   []entry
+	Menu   menuView
 	Health health
 	Scope  string // of who looks; empty = not known
 	Since  string // where in the host's events the data was read: live.js goes on from there
@@ -174,7 +174,7 @@ func (s site) render(w http.ResponseWriter, r *http.Request, status int, page, s
 		err = t.ExecuteTemplate(&out, "main", data)
 	} else {
 		info := s.Info(r.Context())
-		err = t.ExecuteTemplate(&out, "base.html", shell{Here: menuEntry(r.URL.Path), Menu: menu, Health: healthOf(info), Scope: string(api.Caller(r.Context()).Scope), Since: since, Data: data})
+		err = t.ExecuteTemplate(&out, "base.html", shell{Menu: s.menu(r, r.URL.Path), Health: healthOf(info), Scope: string(api.Caller(r.Context()).Scope), Since: since, Data: data})
 	}
 	if err != nil {
 		s.Logger.Error("cannot show a view", "view", page, "error", err)

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"parley/channels"
@@ -44,6 +45,17 @@ func (s site) status(r *http.Request) (any, error) {
 		v.Names = s.names(r)
 	}
 	v.Warnings = warnings(v)
+	list, err := call[[]sessions.Pairing](s, r, "pairing.list", &api.None{})
+	if err != nil {
+		return nil, err
+	}
+	asking := len(slices.DeleteFunc(slices.Clone(list), func(p sessions.Pairing) bool { return p.Rejected }))
+	switch {
+	case asking == 1:
+		v.Warnings = append(v.Warnings, warning{"warn", "One person waits for approval", "approve or reject the request", "/pairing"})
+	case asking > 1:
+		v.Warnings = append(v.Warnings, warning{"warn", fmt.Sprintf("%d people wait for approval", asking), "approve or reject the requests", "/pairing"})
+	}
 	return v, nil
 }
 
