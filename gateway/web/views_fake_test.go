@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 
 // works is a host of made-up data behind the page, on which people change things.
 type works struct {
+	dead atomic.Bool // no answer comes
+
 	URL  string
 	door *access.Door
 	Cut  func() // breaks every connection
@@ -79,7 +82,7 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 			return info
 		},
 	})))
-	srv := httptest.NewServer(w.door.Guard(mux))
+	srv := httptest.NewServer(w.unless(w.door.Guard(mux)))
 	w.URL, w.Cut = srv.URL, srv.CloseClientConnections
 	t.Cleanup(func() {
 		srv.CloseClientConnections() // the streams of events
@@ -91,6 +94,16 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 func (w *works) login() string {
 	inv, _ := w.door.Invite(api.Principal{Name: api.Owner, Scope: api.Admin})
 	return w.URL + inv.Path
+}
+
+// unless breaks every connection while the host is dead.
+func (w *works) unless(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.dead.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(rw, r)
+	})
 }
 
 // counting counts the requests of parts.

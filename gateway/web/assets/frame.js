@@ -62,7 +62,8 @@ export function keep(el, text) {
 }
 document.addEventListener('input', (e) => { if (e.target.matches(fields)) keep(e.target, e.target.value === e.target.defaultValue ? '' : e.target.value); });
 document.addEventListener('htmx:afterOnLoad', (e) => {
-  if (e.detail.successful && e.detail.elt.matches('form')) for (const el of e.detail.elt.querySelectorAll(fields)) keep(el, '');
+  const form = e.detail.requestConfig.elt; // the answer may have taken its place
+  if (e.detail.successful && form.matches('form')) for (const el of form.querySelectorAll(fields)) keep(el, '');
 });
 for (const el of document.querySelectorAll(fields)) {
   try { el.value = sessionStorage.getItem(keptAs(el)) || el.value; } catch { /* nothing kept */ }

@@ -1,0 +1,65 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"parley/gateway/api"
+	"parley/gateway/web/webtest"
+)
+
+// Whoever waits for a decision is counted in the menu of every view, and Status says it; the count goes when the decision is made elsewhere.
+func TestMenuCountsWhoWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, household)
+	tab := webtest.Browser(t)
+	enter(t, tab, w, "")
+	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/status"), chromedp.WaitVisible("#status"))
+	const count = `document.querySelector('#side a[href="/pairing"] .count')`
+	until(t, tab, count+`?.textContent === '1 waiting' && `+shows("#status", "One person waits for approval"))
+	w.waitListener(t)
+	w.mu.Lock()
+	w.asking = nil
+	w.mu.Unlock()
+	w.tell(api.Event{Kind: "pairing"})
+	until(t, tab, `!`+count+` && !`+shows("#status", "waits for approval")+` && document.querySelector('#side a[aria-current]').textContent.includes('Status')`)
+}
+
+// While the host does not answer, what the page shows looks old and says so, and a link does not end in the browser's error page.
+func TestHostThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, household)
+	tab := webtest.Browser(t)
+	webtest.Hurry(t, tab)
+	webtest.Do(t, tab, chromedp.Navigate(w.login()), chromedp.Navigate(w.URL+"/runs"), chromedp.WaitVisible("#rows .run"))
+	w.waitListener(t)
+	w.dead.Store(true)
+	w.Cut()
+	until(t, tab, shows("#health", "no answer from the host since")+` && document.body.classList.contains('old')`)
+	webtest.Press(t, tab, `document.querySelector('#side a[href="/usage"]')`)
+	until(t, tab, shows("#alerts", "The host does not answer")+` && location.pathname === '/runs'`)
+	w.dead.Store(false)
+	until(t, tab, `!document.body.classList.contains('old') && `+shows("#health", "connected"))
+	webtest.Press(t, tab, `document.querySelector('#side a[href="/usage"]')`)
+	webtest.Do(t, tab, chromedp.WaitVisible("#usage"))
+}
+
+// What a person has typed into a form is there again after a reload, and is gone once it was sent.
+func TestTypedTextStays(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, household)
+	tab := webtest.Browser(t)
+	enter(t, tab, w, "")
+	const code = `document.getElementById('code')?.value`
+	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/pairing"), chromedp.WaitVisible("#code"), chromedp.SendKeys("#code", "ABC"))
+	until(t, tab, code+` === 'ABC'`)
+	webtest.Do(t, tab, chromedp.Reload(), chromedp.WaitVisible("#code"))
+	until(t, tab, code+` === 'ABC'`)
+	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('code').value = ''`), chromedp.SendKeys("#code", rightCode+"\r"))
+	until(t, tab, shows("#toasts", "Bo may write now"))
+	if kept := webtest.Eval[[]string](t, tab, `Object.keys(sessionStorage).filter((k) => k.startsWith('parley:typed'))`); len(kept) > 0 {
+		t.Errorf("it is kept after it was sent: %s", strings.Join(kept, ", "))
+	}
+}
