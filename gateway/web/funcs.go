@@ -21,11 +21,12 @@ var funcs = template.FuncMap{
 	"when":        timeAgo,                                                     // a time in a <time>, as people say it
 	"until":       timeUntil,
 	"took":        durationText, // a duration
-	"num":         num,          // 1,234
-	"short":       short,        // 12.3k
-	"size":        size,         // bytes
-	"cost":        cost,         // millionths of a dollar
-	"plural":      plural,       // plural 2 "run" = 2 runs
+	"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"num":         num,    // 1,234
+	"short":       short,  // 12.3k
+	"size":        size,   // bytes
+	"cost":        cost,   // millionths of a dollar
+	"plural":      plural, // plural 2 "run" = 2 runs
 	"markdown":    func(md string) template.HTML { return template.HTML(RenderMarkdown(md)) },
 	"tone":        tone,      // of a delivery's state or a run's status: good, warn, bad, accent, off
 	"dict":        dict,      // dict "A" 1 "B" 2: more than one value for a template

@@ -15,11 +15,11 @@ const runsShown = 200
 
 // runsView is view_runs.html.
 type runsView struct {
-	Groups                   []*runGroup
-	Status, Session, Minutes string // the filter
-	Self                     string // where the rows come from
-	Full                     bool   // there may be older ones
-	Refused                  string // why the filter fits nothing
+	Working, Ended           []*runGroup // what is queued or at work, and the rest; the newest on top
+	Status, Session, Minutes string      // the filter
+	Self                     string      // where the rows come from
+	Full                     bool        // there may be older ones
+	Refused                  string      // why the filter fits nothing
 }
 
 // Filtered reports whether something is left out on request.
@@ -48,7 +48,14 @@ func (s site) runs(r *http.Request) (any, error) {
 	}
 	n := s.names(r)
 	n.learn(list)
-	v.Groups, v.Full = runTree(list, time.Now(), n), len(list) == runsShown
+	for _, g := range runTree(list, time.Now(), n) {
+		if g.Live() {
+			v.Working = append(v.Working, g)
+		} else {
+			v.Ended = append(v.Ended, g)
+		}
+	}
+	v.Full = len(list) == runsShown
 	return v, nil
 }
 

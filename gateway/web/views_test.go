@@ -125,7 +125,8 @@ func TestRunsView(t *testing.T) {
 	w.runs = append([]api.Run{{ID: "r10", Key: anna, Status: sessions.Queued, Request: "One more thing", Created: time.Now()}}, w.runs...)
 	w.mu.Unlock()
 	w.tell(api.Event{Kind: "run", Run: "r10"})
-	until(t, tab, shows("#rows", "One more thing"))
+	until(t, tab, shows("#working", "One more thing")+` && !`+shows("#ended", "One more thing"))
+	until(t, tab, `(window.clock ??= document.querySelector('#working time[data-since]').textContent) !== document.querySelector('#working time[data-since]').textContent`)
 
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/runs/r9"), chromedp.WaitVisible("#cancel"), chromedp.Evaluate[chromedp.Void](`document.querySelector('#tool-c1').open = true`), chromedp.Click("#cancel"))
 	until(t, tab, `document.getElementById('ask').open && `+shows("#ask-title", "Stop this run?"))

@@ -189,6 +189,14 @@ export function times(root) {
     el.dataset.local = 'yes';
   }
 }
+// tick has the clocks of what is at work go on.
+function tick() {
+  for (const el of document.querySelectorAll('time[data-since]')) {
+    const s = Math.max(0, Math.floor((Date.now() - new Date(el.dateTime)) / 1000)), m = Math.floor(s / 60);
+    el.textContent = m < 1 ? `${s} s` : m < 60 ? `${m} min ${s % 60} s` : `${Math.floor(m / 60)} h ${m % 60} min`;
+  }
+}
+setInterval(() => { if (!document.hidden) tick(); }, 1000);
 times(document);
 setInterval(() => times(document), 20000);
 document.addEventListener('htmx:load', (e) => times(e.detail.elt.parentElement || document));
