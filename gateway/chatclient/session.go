@@ -212,6 +212,9 @@ func (s *session) event(ctx context.Context, e api.Event, on func(webchat.Event)
 	case e.Kind == "run" && e.Status == sessions.Running:
 		on(webchat.Event{Kind: webchat.TypingEvent})
 	case e.Kind == "message", e.Kind == "run" && e.Status != sessions.Queued:
+		if e.Kind == "run" {
+			on(webchat.Event{Kind: webchat.DraftEvent, ID: string(e.Run)})
+		}
 		if err := s.news(ctx, on); err != nil {
 			return err
 		}

@@ -86,7 +86,10 @@ func (m *model) status() string {
 	if m.info.Offline {
 		which = "offline model (no language model)"
 	}
-	s := m.state + " · " + Clean(which)
+	s := m.state
+	if which != "" { // a session that is new has none yet
+		s += " · " + Clean(which)
+	}
 	if n := len(m.unsent); n > 0 && m.state != "connected" {
 		s += fmt.Sprintf(" · %d waiting to be sent", n)
 	}

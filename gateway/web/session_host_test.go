@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-// pen is a model whose answers a test writes, piece by piece; an empty piece ends an answer.
+// pen is a model whose answers a test writes, piece by piece; an empty piece ends an answer, and one like "call NAME" ends it with a call of a tool.
 type pen chan string
 
 func (p pen) Stream(ctx context.Context, _ agent.Prompt) iter.Seq2[agent.Delta, error] {
@@ -27,6 +27,11 @@ func (p pen) Stream(ctx context.Context, _ agent.Prompt) iter.Seq2[agent.Delta, 
 			case piece := <-p:
 				if piece == "" {
 					a := agent.Answer{Content: sessions.TextContent(text), Stop: "stop", Usage: sessions.Usage{Input: 100, Output: 10}}
+					yield(agent.Delta{Final: &a}, nil)
+					return
+				}
+				if tool, ok := strings.CutPrefix(piece, "call "); ok {
+					a := agent.Answer{Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c1", Name: tool, Arguments: []byte("{}")}}, Stop: "tool"}
 					yield(agent.Delta{Final: &a}, nil)
 					return
 				}

@@ -247,9 +247,18 @@ let asking, follows = false;
 function follow() {
   if (follows || !log.oldest || !$('log').dataset.session) return; // a session begins with its first message
   follows = true;
-  listen($('log').dataset.session, ['session'], () => {
-    clearTimeout(asking);
-    asking = setTimeout(info, 100);
+  listen($('log').dataset.session, ['session', 'tool', 'run'], (e) => {
+    switch (e.kind) {
+      case 'tool':
+        change(() => log.doing(['end', 'error'].includes(e.phase) ? '' : `${e.tool}${e.text ? `: ${e.text}` : '…'}`));
+        break;
+      case 'run':
+        if (e.status !== 'queued' && e.status !== 'running') change(() => log.doing(''));
+        break;
+      default:
+        clearTimeout(asking);
+        asking = setTimeout(info, 100);
+    }
   });
 }
 $('host').addEventListener('toggle', () => { if ($('host').open) info(); });

@@ -161,7 +161,7 @@ export class Log {
       const el = make('article', 'msg assistant');
       body = make('div', 'body md');
       el.append(body);
-      this.#draft.replaceChildren(el);
+      this.#draft.replaceChildren(el, ...this.#draft.querySelectorAll('.doing'));
     }
     const next = document.createElement('template');
     next.innerHTML = html;
@@ -173,6 +173,17 @@ export class Log {
   }
 
   get drafting() { return !!this.#draft.querySelector('.body'); }
+
+  // doing names the tool that is at work; "" = none.
+  doing(words) {
+    let el = this.#draft.querySelector('.doing');
+    if (!words) {
+      el?.remove();
+      return;
+    }
+    if (!el) this.#draft.append(el = make('p', 'doing'));
+    el.textContent = words;
+  }
 
   typing(on) {
     if (this.drafting) return;
