@@ -205,7 +205,10 @@ func draftRest(e Event) time.Duration {
 
 func (s *stream) event(e Event) {
 	if s.render != nil && (e.Kind == MessageEvent || e.Kind == DraftEvent && e.Text != "") {
-		e.HTML, e.Text = s.render(e.Text), ""
+		e.HTML = s.render(e.Text)
+		if e.Kind == DraftEvent {
+			e.Text = "" // nobody copies it, and it comes again and again
+		}
 	}
 	data, err := json.Marshal(e)
 	if err != nil {

@@ -102,6 +102,11 @@ func TestPage(t *testing.T) {
 		}
 	}
 	check("live")
+	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = async (text) => { window.copied = text; }`), chromedp.Click("#log .copy"))
+	webtest.Until(t, tab, `document.querySelector('#log .copy').textContent === 'Copied'`)
+	if got := webtest.Eval[string](t, tab, `copied`); got != answer {
+		t.Errorf("copied %q", got)
+	}
 	webtest.Do(t, tab, chromedp.Reload())
 	webtest.Until(t, tab, lines+` === 2`)
 	check("after reloading")

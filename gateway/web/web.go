@@ -235,7 +235,7 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 		rendered := make([]Line, len(lines))
 		for i, l := range lines {
 			if l.Role != User {
-				l.HTML, l.Text = RenderMarkdown(l.Text), ""
+				l.HTML = RenderMarkdown(l.Text)
 			}
 			rendered[i] = l
 		}

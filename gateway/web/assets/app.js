@@ -138,7 +138,7 @@ function connect() {
   on('message', (m) => change(() => {
     log.draft('');
     log.typing(false);
-    log.live({ role: 'assistant', key: m.id, html: m.html, time: m.time });
+    log.live({ role: 'assistant', key: m.id, text: m.text, html: m.html, time: m.time });
     if (document.hidden) document.title = `(${++unread}) ${title}`;
     watch(1000);
   }));

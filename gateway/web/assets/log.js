@@ -117,7 +117,20 @@ export class Log {
     const at = make('time', '', new Date(line.time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }));
     at.dateTime = line.time;
     at.title = new Date(line.time).toLocaleString();
-    meta.append(at);
+    const session = this.#root.dataset.session;
+    if (session && line.id && (line.role === 'user' || line.role === 'assistant')) { // the address of this message
+      const link = make('a', '');
+      link.href = `/sessions/${encodeURIComponent(session)}#m-${line.id}`;
+      link.append(at);
+      meta.append(link);
+    } else {
+      meta.append(at);
+    }
+    if (line.role === 'assistant' && line.text && navigator.clipboard) {
+      const copy = this.#button('Copy', () => navigator.clipboard.writeText(line.text).then(() => { copy.textContent = 'Copied'; setTimeout(() => { copy.textContent = 'Copy'; }, 2000); }, () => {}));
+      copy.className = 'copy';
+      meta.append(copy);
+    }
     const note = notes[line.state]?.(line);
     if (note) meta.append(make('span', 'note', note));
     if (line.state === 'refused') {
