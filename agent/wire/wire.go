@@ -119,8 +119,8 @@ type tryKey struct{}
 var (
 	errFirstByte = fmt.Errorf("first byte deadline: %w", agent.ErrNoByte)
 	errIdle      = fmt.Errorf("idle deadline: %w", agent.ErrStalled)
-	errTotal     = errors.New("total deadline of one try")
-	errTooBig    = fmt.Errorf("%w: more than %d bytes came", agent.ErrTooLarge, maxAnswer)
+	errTotal     = errors.New("total deadline")
+	errTooBig    = fmt.Errorf("%w: the limit is %d bytes", agent.ErrTooLarge, maxAnswer)
 	errStopped   = errors.New("the reader stopped")
 )
 

@@ -55,7 +55,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := readUpdate(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		http.Error(w, "cannot read the request body", http.StatusBadRequest)
 		return
 	}
 	running, inbox, done := h.begin()

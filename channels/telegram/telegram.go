@@ -116,7 +116,7 @@ func (c Config) Validate() error {
 	case token == "":
 		add("token", "is missing: get one from @BotFather")
 	case !tokenPattern.MatchString(token):
-		add("token", "has characters that no bot token has: copy it again from @BotFather")
+		add("token", "has characters that are not allowed in a bot token: copy the token again from @BotFather")
 	}
 	if c.APIURL != "" {
 		base, err := url.Parse(c.APIURL)
