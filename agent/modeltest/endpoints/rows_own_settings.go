@@ -2,7 +2,7 @@ package endpoints
 
 // leftOut is what people and owners see of an endpoint that does not take a setting: all turns work, and the log names it and its place.
 func leftOut(setting, place string) Expectation {
-	return Expectation{Refused: 3, Log: `settings are left out of a model's requests[^\n]*settings="?` + setting + `[^\n]*models\.providers\.row\.` + place}
+	return Expectation{Refused: 3, Log: `left settings out of a model's requests[^\n]*settings="?` + setting + `[^\n]*models\.providers\.row\.` + place}
 }
 
 // noData is a refusal without a reason.
