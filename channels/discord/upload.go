@@ -119,7 +119,7 @@ func (f *fileReader) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
 	switch {
 	case int64(n) > f.left && f.known:
-		return 0, f.fail(channels.Rejected, errors.New("it has grown"))
+		return 0, f.fail(channels.Rejected, errors.New("it grew during the upload"))
 	case int64(n) > f.left:
 		return 0, f.fail(channels.Rejected, errFileTooLarge)
 	}
