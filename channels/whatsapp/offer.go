@@ -91,7 +91,7 @@ func (l *link) decode(d *decoder, evt *events.Message) (in channels.Inbound, ok 
 		if in.Event == channels.Deleted {
 			what = "a deletion"
 		}
-		in.Event, in.Reason, in.Text, in.Media = channels.Unreadable, what+" of somebody else's message", "", nil
+		in.Event, in.Reason, in.Text, in.Media = channels.Unreadable, what+" of another person's message", "", nil
 	}
 	return in, ok
 }
