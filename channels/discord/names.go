@@ -157,7 +157,7 @@ func (n *names) unplaced(id channels.ChatID) error {
 	return &channels.Error{Class: channels.Rejected, Err: errUnplaced}
 }
 
-var errUnplaced = errors.New("Discord hides this channel's type, so parley sends nothing there: give the bot permission to view the channel")
+var errUnplaced = errors.New("discord hides this channel's type, so parley sends nothing there: give the bot permission to view the channel")
 
 // placed is unplaced for what is written by address. About a chat that no event has named since the start it asks first: an earlier process
 // may have been refused it. What is direct is so by its address.
