@@ -76,7 +76,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 }
 
 var (
-	errBusy = &channels.Error{Class: channels.Rejected, Err: errors.New("the account is running: stop the account before you link or unlink it")}
+	errBusy = &channels.Error{Class: channels.Rejected, Err: errors.New("the account is in use: stop the account before you link or unlink it")}
 	errHeld = errors.New("WhatsApp restricts the account")
 )
 
