@@ -91,9 +91,9 @@ func (r *turnRun) again(ctx context.Context, x *response) {
 		r.lost(x.by.Label, x.answer.Usage)
 		attrs := []slog.Attr{slog.String("run", string(r.Caller.Run.ID)), slog.String("model", x.by.Label), slog.Bool("next", again == 2)}
 		if x.answer.isThinkingOnly() {
-			attrs = append(attrs, slog.String("hint", "the server gave all words as reasoning: check its reasoning parser and the thinking that the model's template expects"))
+			attrs = append(attrs, slog.String("hint", "the server returned all text as reasoning: check its reasoning parser and the thinking mode of the model's chat template"))
 		}
-		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", attrs...)
+		r.log.LogAttrs(ctx, slog.LevelWarn, "empty answer from the model; asking again", attrs...)
 		x.answer, x.by, x.err = r.paid(ctx, true)
 	}
 }

@@ -35,7 +35,7 @@ func TestRefusesHarmlessToo(t *testing.T) {
 		notice string
 	}{
 		"everything": {"", true, "Your message is not the reason"},
-		"a message":  {"Please answer with the word OK.", false, "so I leave it out"},
+		"a message":  {"Please answer with the word OK.", false, "so I won't show it again"},
 	} {
 		model := refusing(func(p Prompt) *ModelError {
 			if newest := p.Messages[len(p.Messages)-1].Text(); c.takes != "" && strings.Contains(newest, c.takes) {

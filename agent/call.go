@@ -89,7 +89,7 @@ func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (tool
 func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec, c sessions.Block, stop string) (res tools.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.log.LogAttrs(ctx, slog.LevelError, "where the tool panicked", slog.String("tool", spec.Name), slog.String("stack", string(debug.Stack())))
+			r.log.LogAttrs(ctx, slog.LevelError, "tool panicked", slog.String("tool", spec.Name), slog.String("stack", string(debug.Stack())))
 			res, err = tools.Result{}, fmt.Errorf("tool %s panicked: %s", spec.Name, capText(fmt.Sprint(p), 500))
 		}
 	}()
@@ -103,7 +103,7 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 	}
 	schema, err := r.schemas.get(spec.Schema)
 	if err != nil {
-		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", spec.Name), slog.Any("err", err))
+		r.log.LogAttrs(ctx, slog.LevelError, "tool schema is invalid", slog.String("tool", spec.Name), slog.Any("err", err))
 		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", spec.Name), nil
 	}
 	var ignored []string
@@ -158,7 +158,7 @@ func (r *turnRun) within(ctx context.Context, tool tools.Tool, spec tools.Spec, 
 	}
 	late := fmt.Sprintf("The call of %s took longer than %s and was stopped. It is not known whether it had an effect.", spec.Name, spec.Timeout)
 	if err != nil {
-		r.log.LogAttrs(ctx, slog.LevelWarn, "a tool ran out of time", slog.String("tool", spec.Name), slog.Any("err", err))
+		r.log.LogAttrs(ctx, slog.LevelWarn, "tool timed out", slog.String("tool", spec.Name), slog.Any("err", err))
 	} else if res.Text != "" {
 		late += " It said: " + res.Text
 	}
@@ -289,7 +289,7 @@ func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	return s.Resolve(nil)
 }

@@ -22,7 +22,7 @@ const (
 	usualRepeats = 24
 )
 
-var errIDForm = errors.New("no form of ids that can be made")
+var errIDForm = errors.New("id form is too long or too narrow")
 
 // ParseIDForm reads a form of call ids. It is an error if too few different ids can be made of it, or only ids that are longer than providers
 // take.
@@ -32,11 +32,11 @@ func ParseIDForm(expr string) (*IDForm, error) {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, fmt.Errorf("the form of ids: %w", err)
+		return nil, fmt.Errorf("parse id form: %w", err)
 	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("the form of ids: %w", err)
+		return nil, fmt.Errorf("parse id form: %w", err)
 	}
 	f := &IDForm{re, tree}
 	made := make(map[string]bool)

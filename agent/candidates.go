@@ -88,7 +88,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			break
 		}
 		if behind > 0 && c.Logger != nil {
-			c.Logger.LogAttrs(ctx, slog.LevelWarn, "the model failed, asking the next one", slog.String("model", who.Label),
+			c.Logger.LogAttrs(ctx, slog.LevelWarn, "model failed; asking the next one", slog.String("model", who.Label),
 				slog.String("next", c.Candidates[i+1].Label), slog.Any("err", e))
 		}
 	}
@@ -245,7 +245,7 @@ func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer
 		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: func() { text.Reset(); next = 0 }, Compacted: compacted || r.Compact == nil, TooLong: r.tooLong, Once: r.once,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {
-				r.log.LogAttrs(ctx, slog.LevelWarn, "the provider counts no tokens: they are estimated", slog.String("model", model))
+				r.log.LogAttrs(ctx, slog.LevelWarn, "provider reports no token counts; estimating them", slog.String("model", model))
 			}
 		},
 	}

@@ -57,18 +57,18 @@ type Entry struct {
 	Name         string           `yaml:"name" doc:"Display name; people in groups can call it by this name."`
 	Model        string           `yaml:"model" doc:"provider/model; empty = agents.defaults.model."`
 	Fallbacks    []string         `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails; empty = agents.defaults.fallbacks."`
-	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much the model thinks; empty = agents.defaults.thinking."`
+	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"Reasoning effort, for models that accept one; empty = agents.defaults.thinking."`
 	Budget       *Budget          `yaml:"budget" doc:"Daily budget; replaces agents.defaults.budget."`
 	Workspace    string           `yaml:"workspace" doc:"Folder of this agent; empty = its folder below agents.defaults.workspace."`
 	Instructions string           `yaml:"instructions" doc:"System instructions; empty = agents.defaults.instructions."`
-	Subagents    EntrySubagents   `yaml:"subagents" doc:"Agents that it may spawn."`
+	Subagents    EntrySubagents   `yaml:"subagents" doc:"Agents that this agent may spawn."`
 	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, within the limits of the section tools."`
 	GroupChat    GroupChat        `yaml:"groupChat" doc:"Behaviour in groups."`
 }
 
 // EntrySubagents is agents.list[].subagents.
 type EntrySubagents struct {
-	AllowAgents []string `yaml:"allowAgents" doc:"Agents that it may spawn besides itself; \"*\" = any."`
+	AllowAgents []string `yaml:"allowAgents" doc:"Agents that this agent may spawn besides itself; \"*\" = any."`
 }
 
 // GroupChat is agents.list[].groupChat.
@@ -79,7 +79,7 @@ type GroupChat struct {
 // Compaction is agents.defaults.compaction.
 type Compaction struct {
 	Off   bool    `yaml:"off" default:"false" doc:"true: never summarize automatically; older messages are left out of the prompt instead."`
-	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Part of the context window that may be full before the host summarizes."`
+	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Fraction of the context window that may fill before the host summarizes."`
 	Model string  `yaml:"model" doc:"provider/model that writes summaries; empty = the session's model."`
 }
 
@@ -127,13 +127,13 @@ type ModelFacts struct {
 type ModelSettings struct {
 	Headers     map[string]channels.Secret `yaml:"headers" doc:"HTTP headers of each request; they replace headers of the same name."`
 	Query       map[string]string          `yaml:"query" doc:"Query parameters of each request, for example api-version."`
-	Body        map[string]any             `yaml:"body" doc:"More fields of each request, sent unchanged: chat_template_kwargs, provider, thinking, …"`
+	Body        map[string]any             `yaml:"body" doc:"Extra fields of each request, sent unchanged: chat_template_kwargs, provider, thinking, …"`
 	Temperature *float64                   `yaml:"temperature" min:"0" max:"2" doc:"Sampling temperature; without it the provider's default."`
 	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Nucleus sampling (top_p); without it the provider's default."`
 	Tools       string                     `yaml:"tools" enum:"on,off" doc:"off: requests have no tools. on: requests have tools, even if the host learned that the model refuses them."`
 	Images      string                     `yaml:"images" enum:"on,off" doc:"off: a line of text replaces each image, as with noImages. on: requests have images, even if the host learned that the model refuses them."`
 	Stream      string                     `yaml:"stream" enum:"on,off" doc:"off: answers arrive in one piece. on: answers are streamed, even if the host learned that the server cannot stream."`
-	System      string                     `yaml:"system" enum:"on,off" doc:"off: instructions stand before the first message instead of in a system message. on: instructions are a system message, even if the host learned that the model refuses one."`
+	System      string                     `yaml:"system" enum:"on,off" doc:"off: the host puts instructions before the first message instead of in a system message. on: instructions are a system message, even if the host learned that the model refuses one."`
 	Reasoning   Reasoning                  `yaml:"reasoning" doc:"Reasoning of the model."`
 }
 

@@ -42,7 +42,7 @@ func (f *ModelFacts) cramped(who *Candidate, a *Answer, most int, counted bool) 
 	if !a.IsWordless() && !isFull {
 		return nil
 	}
-	e := &ModelError{Class: TooLong, Provider: who.Label, Tries: 1, Part: a, Err: errors.New("the answer ended at its length limit before it had begun: the prompt fills the model's window")}
+	e := &ModelError{Class: TooLong, Provider: who.Label, Tries: 1, Part: a, Err: errors.New("the answer reached its length limit before its first word: the prompt fills the model's context window")}
 	if isFull {
 		e.Window = total
 	}

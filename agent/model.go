@@ -129,15 +129,15 @@ func (e *ModelError) Notice() string {
 	if e.Always && e.Class == BadRequest {
 		why := ""
 		if len(strings.Fields(e.Said)) < 4 { // nothing, or Bad Request
-			why = ", and does not say why"
+			why = ", and gives no reason"
 		}
-		return "The language model's provider refuses every request of mine, also a harmless one" + why + ". Your message is not the reason, so I keep it. Please try again later, or tell an owner; `/model` lists other models."
+		return "The provider of my language model refuses all my requests, even a harmless one" + why + ". Your message is not the reason, so I keep it. Please try again later, or tell an owner; `/model` lists other models."
 	}
 	if e.Always && e.Class == TooLong {
 		return "My instructions and my tools alone are too long for this language model. Please tell an owner; `/model` lists other models."
 	}
 	if e.Always {
-		return "The language model's provider refuses every request of mine, also with a harmless message. The reason is in my instructions, my workspace files or my tools, or in how the model is set up, not in your message. Please tell an owner; `/model` lists other models."
+		return "The provider of my language model refuses all my requests, even one with a harmless message. The reason is not your message but my instructions, workspace files, tools or model settings. Please tell an owner; `/model` lists other models."
 	}
 	switch e.Class {
 	case Unknown:
@@ -156,27 +156,27 @@ func (e *ModelError) Notice() string {
 	case Broken:
 		return "The language model's answer broke off or made no sense. Please try again in a moment."
 	case Tripped:
-		return "The language model has failed several times in a row, so I leave it alone for a moment. Please try again in a minute."
+		return "The language model has failed several times in a row, so I pause it for a moment. Please try again in a minute."
 	case Unpriced:
 		return "I cannot use the model " + e.Provider + ": this model has no price configured, and a budget in dollars is set. `/model` lists others."
 	case TooLong:
-		return "This conversation has become too long for the language model. /compact sums it up, /new starts over."
+		return "This conversation is too long for the language model. Send /compact to summarize it, or /new to start over."
 	case Refused:
-		return "The language model refused to answer this. I leave the message out of what it is shown from now on. If it goes on refusing, /new starts over."
+		return "The language model refused to answer this, so I won't show it this message again. If it keeps refusing, send /new to start over."
 	case BadRequest:
-		return "The language model could not take this message, so I leave it out of what it is shown from now on. Please put it differently; if that does not help, /new starts over."
+		return "The language model could not process this message, so I won't show it again. Please rephrase the message. If the new one fails too, send /new to start over."
 	case BadForm:
-		return "My language model's provider does not take my requests in their present form, whatever you write. Please tell an owner; `/model` lists other models."
+		return "The provider of my language model rejects the form of my requests, whatever you write. Please tell an owner; `/model` lists other models."
 	case NoCredit:
-		return "I cannot use my language model: its provider wants to be paid first. The details are in the log."
+		return "I cannot use my language model: its provider wants to be paid first. Please tell an owner; the log has the details."
 	case BadKey:
-		return "I cannot use my language model: its provider does not accept my key. The details are in the log."
+		return "I cannot use my language model: its provider does not accept my key. Please tell an owner; the log has the details."
 	case BadAddress:
-		return "I cannot use my language model: nothing answers as one at the address that is configured for it. The details are in the log."
+		return "I cannot use my language model: its configured address has no model server. Please tell an owner; the log has the details."
 	case NoSuchModel:
 		return "I cannot use my language model: its provider does not have this model. `/model` lists others."
 	default:
-		return "I cannot use my language model: it is not set up correctly. The details are in the log."
+		return "I cannot use my language model: it is not set up correctly. Please tell an owner; the log has the details."
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 )
 
 // ErrTooLarge is wrapped by a ModelError of class Broken whose answer was larger than what is kept: the next one would be as well.
-var ErrTooLarge = errors.New("the answer is larger than what is kept")
+var ErrTooLarge = errors.New("the answer is too large")
 
 // ErrNoByte is wrapped by a ModelError of class Timeout when no byte of an answer had come, ErrStalled when an answer that had begun
 // stopped coming: only such timeouts are tried again.
 var (
-	ErrNoByte  = errors.New("no byte of an answer came in time")
-	ErrStalled = errors.New("the answer stopped coming")
+	ErrNoByte  = errors.New("the provider sent no byte in time")
+	ErrStalled = errors.New("the answer stalled")
 )
 
 // MaxRetryAfter is the longest wait that a provider may ask for. A longer one ends the call at once.
@@ -84,7 +84,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 				return
 			}
 			if r.Logger != nil {
-				r.Logger.LogAttrs(ctx, slog.LevelWarn, "trying the model again", slog.String("provider", r.Provider),
+				r.Logger.LogAttrs(ctx, slog.LevelWarn, "retrying the model", slog.String("provider", r.Provider),
 					slog.Duration("in", wait), slog.Any("why", e))
 			}
 			timer := time.NewTimer(wait)
@@ -93,7 +93,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 			case <-ctx.Done():
 				timer.Stop()
 				yield(Delta{}, &ModelError{Class: e.Class, Provider: r.Provider, Status: e.Status, RetryAfter: e.RetryAfter, Tries: try, Requests: e.Requests,
-					Err: fmt.Errorf("%w while waiting to try again after: %w", ctx.Err(), e.Err)})
+					Err: fmt.Errorf("%w while waiting to retry after: %w", ctx.Err(), e.Err)})
 				return
 			}
 		}

@@ -217,7 +217,7 @@ func (r *turnRun) blameAlways(ctx context.Context, x *response) {
 	}
 	e, ok := errors.AsType[*ModelError](err)
 	if !ok {
-		e = &ModelError{Class: Refused, Provider: by.Label, Tries: 1, Err: errors.New("the answer has no word, and the reason " + StopFilter)}
+		e = &ModelError{Class: Refused, Provider: by.Label, Tries: 1, Err: errors.New("the answer has no text, and the stop reason " + StopFilter)}
 	}
 	if x.err == nil {
 		r.lost(x.by.Label, x.answer.Usage)

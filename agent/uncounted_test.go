@@ -37,7 +37,7 @@ func TestUncountedIsEstimated(t *testing.T) {
 			t.Errorf("settled %+v, the turn took %+v, the answer %+v", p.settled, out.Usage, u)
 		}
 	}
-	if n := strings.Count(log.String(), "counts no tokens"); n != 1 {
+	if n := strings.Count(log.String(), "no token counts"); n != 1 {
 		t.Errorf("said %d times: %s", n, log.String())
 	}
 }

@@ -68,7 +68,7 @@ func (w *Workspaces) first(dir string, names ...string) (f PromptFile, err error
 		return f, nil
 	}
 	if err != nil {
-		return f, fmt.Errorf("opening a workspace: %w", err)
+		return f, fmt.Errorf("open workspace: %w", err)
 	}
 	defer func() { _ = root.Close() }()
 	for _, name := range names {
@@ -125,7 +125,7 @@ func (w *Workspaces) read(root *os.Root, dir, name string, info fs.FileInfo) (Pr
 
 func load(root *os.Root, name string, info fs.FileInfo) (text string, cut bool, err error) {
 	if !info.Mode().IsRegular() {
-		return "", false, fmt.Errorf("%s is no plain file", name) // opening a pipe may wait for ever
+		return "", false, fmt.Errorf("%s is not a regular file", name) // opening a pipe may wait for ever
 	}
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -134,7 +134,7 @@ func TestReadAtMost(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	if err := channels.TooLarge(7, 5); channels.Classify(err).Class != channels.Rejected || !strings.Contains(err.Error(), "7 bytes, at most 5") {
+	if err := channels.TooLarge(7, 5); channels.Classify(err).Class != channels.Rejected || !strings.Contains(err.Error(), "7 bytes, more than the limit of 5") {
 		t.Error(err)
 	}
 }

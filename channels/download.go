@@ -12,12 +12,12 @@ func ReadAtMost(r io.Reader, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, &Error{Class: Transient, Err: err}
 	case int64(len(data)) > limit:
-		return nil, &Error{Class: Rejected, Err: fmt.Errorf("the file is larger than the %d bytes that are read", limit)}
+		return nil, &Error{Class: Rejected, Err: fmt.Errorf("the file is larger than the limit of %d bytes", limit)}
 	}
 	return data, nil
 }
 
 // TooLarge is the error for a file of which it is known before that it is larger than the limit.
 func TooLarge(size, limit int64) error {
-	return &Error{Class: Rejected, Err: fmt.Errorf("the file has %d bytes, at most %d are read", size, limit)}
+	return &Error{Class: Rejected, Err: fmt.Errorf("the file has %d bytes, more than the limit of %d", size, limit)}
 }

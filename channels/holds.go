@@ -109,7 +109,7 @@ func (h *Holds) load() {
 	}
 	left, err := readHolds(h.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		h.log.Warn("cannot read stored retry times", "hint", "the platform is called at once, and may ask to wait again", "file", h.path, "err", err)
+		h.log.Warn("cannot read stored retry times", "hint", "parley calls the platform at once, which may rate-limit parley again", "file", h.path, "err", err)
 	}
 	now := time.Now()
 	h.mu.Lock()
@@ -127,7 +127,7 @@ func readHolds(path string) (left map[string]hold, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostHolds {
-		return nil, fmt.Errorf("no file of at most %d bytes", mostHolds)
+		return nil, fmt.Errorf("not a regular file of at most %d bytes", mostHolds)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

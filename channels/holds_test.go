@@ -118,7 +118,7 @@ func TestHoldsOfABadFile(t *testing.T) {
 		if err := os.WriteFile(path, bytes.Repeat([]byte(" "), 2<<20), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if log.Reset(); open().Left("a") != 0 || !strings.Contains(log.String(), "no file of at most") {
+		if log.Reset(); open().Left("a") != 0 || !strings.Contains(log.String(), "not a regular file of at most") {
 			t.Errorf("a huge file: %s", log)
 		}
 	})

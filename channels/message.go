@@ -203,7 +203,7 @@ type Pacing struct {
 	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second of the whole account; 0 = no limit."`
 	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = no limit."`
 	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = no limit."`
-	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats per day in which the account writes first without being asked (pairing codes for strangers, reports, messages of tools); more wait for the next day. Answers to admitted people never wait. 0 = no limit."`
+	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats per day in which the account writes first (pairing codes for strangers, reports, messages of tools); further ones wait for the next day. Answers to admitted people never wait. 0 = no limit."`
 }
 
 // Stream is how an answer is shown while it is being written.

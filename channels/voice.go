@@ -11,7 +11,7 @@ import (
 const Waveform = 64
 
 // ErrNotOpus says that a file is no Ogg stream of Opus, which is what platforms take as a voice message.
-var ErrNotOpus = errors.New("not an Ogg file with Opus in it")
+var ErrNotOpus = errors.New("not an Ogg Opus file")
 
 const (
 	opusRate     = 48000 // samples of a second, whatever the recording had

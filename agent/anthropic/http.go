@@ -40,7 +40,7 @@ func (m *Model) do(ctx context.Context, t *wire.Try, method, path string, query 
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: errors.New("baseUrl is not an address")}
+		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: errors.New("baseUrl is not a URL")}
 	}
 	m.setHeaders(req.Header, set)
 	t.Hide(set, address)

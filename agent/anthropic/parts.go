@@ -140,10 +140,10 @@ func (s *stream) startBlock(index *int, raw json.RawMessage) error {
 	}
 	if err := json.Unmarshal(raw, &b); err != nil {
 		if !b.loosely(raw) {
-			s.unread("a block that is no object", raw)
+			s.unread("a block that is not an object", raw)
 			return nil
 		}
-		s.unread("a field of a block of an unexpected type", raw)
+		s.unread("a block's field of an unexpected type", raw)
 	}
 	s.accept()
 	if err := s.flush(); err != nil || s.stopped {

@@ -210,7 +210,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 			return s.several(name, many)
 		}
 		if !e.loosely(data) {
-			s.unread("an event that is no JSON object", data)
+			s.unread("an event that is not a JSON object", data)
 			return false, nil
 		}
 		s.unread("a field of an unexpected type", data)

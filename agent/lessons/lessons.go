@@ -372,7 +372,7 @@ func (b *Book) refusedInVain(ctx context.Context, at Endpoint, config string, le
 	b.mu.Unlock()
 	if calls == quietCalls {
 		b.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "a model's endpoint refuses everything without a reason", slog.String("model", at.Label()),
-			slog.String("hint", "requests are not changed after a refusal for "+quietTime.String()))
+			slog.String("hint", "parley retries no refused request with changes for "+quietTime.String()))
 	}
 }
 

@@ -104,9 +104,9 @@ func (c *Call) tellLeft(ctx context.Context) {
 	if len(c.left) == 0 {
 		return
 	}
-	c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "settings are left out of a model's requests", slog.String("model", c.at.Label()),
+	c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "left settings out of a model's requests", slog.String("model", c.at.Label()),
 		slog.String("settings", strings.Join(c.left, ", ")), slog.String("said", c.changed.said),
-		slog.String("hint", "The provider took the request without "+settingNames(c.left)+". "+c.at.placesOf(c.left)))
+		slog.String("hint", "The provider accepted the request without "+settingNames(c.left)+". "+c.at.placesOf(c.left)))
 	c.left = nil
 }
 
@@ -125,7 +125,7 @@ func (e Endpoint) placesOf(settings []string) string {
 		return e.placeOf(settings[0])
 	}
 	provider := "models.providers." + e.Provider
-	return "Change them at `" + provider + "`, or at `" + provider + ".models." + e.Model + "` where they are set."
+	return "Change them at `" + provider + "`, or at `" + provider + ".models." + e.Model + "` if you set them there."
 }
 
 // suspectOwn names the settings of the user, besides those that are on or off, that may be the reason of a refusal which gives none; and those

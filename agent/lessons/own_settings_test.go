@@ -95,7 +95,7 @@ func TestOwnSettings(t *testing.T) {
 		if total > 4 || len(known) != 1 || known[0].Name != c.field || !strings.Contains(known[0].Evidence, "Invalid request data") {
 			t.Errorf("%s: %d refused, learned %+v", name, total, known)
 		}
-		if n := strings.Count(log.String(), "settings are left out"); n != 1 || !strings.Contains(log.String(), c.field) || !strings.Contains(log.String(), "models.providers.p") {
+		if n := strings.Count(log.String(), "left settings out"); n != 1 || !strings.Contains(log.String(), c.field) || !strings.Contains(log.String(), "models.providers.p") {
 			t.Errorf("%s: told %d times: %s", name, n, log.String())
 		}
 	}

@@ -66,9 +66,9 @@ func (x refusedRequest) againstSetting() string {
 // call, so that the person gets an answer. It reports whether the request is worth making again.
 func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 	c := x.call
-	hint := "The setting `" + setting + "` of " + c.at.Label() + " is the reason: my requests follow it, and the provider refuses that. " + c.at.placeOf(setting)
+	hint := "The setting `" + setting + "` of " + c.at.Label() + " is the reason: the provider refuses requests that follow it. " + c.at.placeOf(setting)
 	if setting == Images+": on" && !c.images {
-		c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "pictures are left out of a model call", slog.String("model", c.at.Label()),
+		c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "left pictures out of a model call", slog.String("model", c.at.Label()),
 			slog.String("said", x.err.Said), slog.String("hint", hint))
 		c.images = true
 		c.changed.count++
@@ -85,14 +85,14 @@ func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 // blame ends a call whose refusal names a header or a part of the query that the user set.
 func (x refusedRequest) blame(setting string) {
 	x.err.Class = agent.BadForm
-	x.err.Hint = "The setting `" + setting + "` of " + x.call.at.Label() + " is the reason: the provider's words name it. " + x.call.at.placeOf(setting)
+	x.err.Hint = "The setting `" + setting + "` of " + x.call.at.Label() + " is the reason: the provider's error names it. " + x.call.at.placeOf(setting)
 }
 
 // placeOf says where a setting, as kind: value, is to be changed: as the paths of the configuration.
 func (e Endpoint) placeOf(setting string) string {
 	key, _, _ := strings.Cut(setting, ": ")
 	provider := "models.providers." + e.Provider
-	return "Change `" + provider + "." + key + "`, or `" + provider + ".models." + e.Model + "." + key + "` where that is set."
+	return "Change `" + provider + "." + key + "`, or `" + provider + ".models." + e.Model + "." + key + "` if you set it there."
 }
 
 // commonWords matches errors that give no reason: all their words are those of any refusal. source: zai-org/feedback#81, openrouter.ai/docs/api-reference/errors

@@ -64,7 +64,7 @@ func agents(c *conversation, _ request) answer {
 		return say("%s", fault)
 	}
 	var b strings.Builder
-	b.WriteString("Agents that may be given work from here:\n\n")
+	b.WriteString("Agents that I can give work to from here:\n\n")
 	for _, a := range r.Agents {
 		b.WriteString("- **" + plain(a.ID, 80) + "**")
 		if a.Name != "" && a.Name != a.ID {
@@ -150,7 +150,7 @@ func background(c *conversation, r request) answer {
 	case "":
 		return say("Started in the background as %s. Its result is posted here when it is done.", code(run.ChildSessionKey))
 	case "none":
-		return say("Started in the background as %s. This session has no chat that its result could be posted to: it stays in that session.", code(run.ChildSessionKey))
+		return say("Started in the background as %s. This session has no chat, so the result stays in that session.", code(run.ChildSessionKey))
 	}
 	return say("Started in the background as %s. Its result is posted in %s when it is done.", code(run.ChildSessionKey), code(run.ReportTo))
 }
@@ -215,7 +215,7 @@ func tell(c *conversation, r request, wait bool) answer {
 	case "accepted":
 		return say("Sent to %s.", name)
 	case "timeout":
-		return say("%s has not answered yet. It is still at work: *show the history of %s* will tell.", name, sent.SessionKey)
+		return say("%s has not answered yet. It is still working. Try *show the history of %s* later.", name, sent.SessionKey)
 	case "ok":
 		if strings.TrimSpace(sent.Reply) == "" {
 			return say("%s is done and had nothing to say.", name)

@@ -73,7 +73,7 @@ func aboutMe() []intent {
 				`(?:what|which) (?:ai |language )?model (?:are you|is this|do you use)`,
 			},
 			do: func(*conversation, request) answer {
-				return say("I am **parley's built-in offline model**. I am not a language model: I know a few plain phrases, turn them into real tool calls, and word what comes back. Nothing you type leaves this machine because of me.\n\n%s", connect)
+				return say("I am **parley's built-in offline model**. I am not a language model: I know a few plain phrases, turn them into real tool calls, and tell you the result. Nothing you type leaves this machine because of me.\n\n%s", connect)
 			},
 		},
 		{
@@ -91,7 +91,7 @@ func aboutMe() []intent {
 func work() []intent {
 	return []intent{
 		{
-			name: "agents", example: "what agents are there?", about: "the agents that may be given work",
+			name: "agents", example: "what agents are there?", about: "the agents that I can give work to",
 			forms: []string{
 				`(?:what|which) agents (?:are there|are available|do (?:you|we|i) have|can (?:you|i) (?:use|ask|spawn)|exist)(?: here)?`,
 				showMe + `?(?:all |the |my |your |available )*agents`, `who else is (?:there|here)`, `are there (?:any )?other agents`,

@@ -158,7 +158,7 @@ func (m model) answer(p agent.Prompt) answer {
 	}
 	ask := understand(c.table, spoken(t.input))
 	if len(t.results) >= maxCalls {
-		return say("I have called %d tools for this and am no further. I stop here; please say it differently.", maxCalls)
+		return say("I called %d tools for this without a result, so I stopped. Please say it differently.", maxCalls)
 	}
 	a := ask.intent.do(&c, ask)
 	if a.tool != "" && !c.offered[a.tool] {

@@ -79,7 +79,7 @@ func (r listed) limits() string {
 	if r.Visibility.Note == "" {
 		return ""
 	}
-	return fmt.Sprintf("\n\nThere may be more that I must not see from here (`tools.sessions.visibility: %s`).", plain(r.Visibility.Mode, 20))
+	return fmt.Sprintf("\n\nThere may be more sessions that I am not allowed to see from here (`tools.sessions.visibility: %s`).", plain(r.Visibility.Mode, 20))
 }
 
 // pick finds the session that is meant by a name: the only one found, or the only one called exactly so.
@@ -94,10 +94,10 @@ func (r listed) pick(name string) (key string, a answer, found bool) {
 	case 1:
 		return hits[0].Key, answer{}, true
 	case 0:
-		return "", say("I see no session that is called like that. *List my sessions* shows those that I see; I understand their keys and names.%s", r.limits()), false
+		return "", say("I see no session with that name. *List my sessions* shows the sessions that I see, with their keys and names.%s", r.limits()), false
 	}
 	var b strings.Builder
-	b.WriteString("Several sessions are called like that. Which one? Please use its key:\n\n")
+	b.WriteString("Several sessions have that name. Which one? Please use its key:\n\n")
 	for _, s := range hits[:min(len(hits), 8)] {
 		b.WriteString("- " + code(s.Key) + " “" + plain(s.name(), 80) + "”\n")
 	}
@@ -247,5 +247,5 @@ const sorry = "I did not understand that: I am parley's built-in offline model, 
 
 // explainMissingTool explains that a tool is not there and how to get it.
 func explainMissingTool(tool string) answer {
-	return say("For that I need the tool `%s`, and it is not switched on here. Sub-agents get session tools only when `tools.subagents.tools.allow` names them; everywhere else `tools.allow`, `tools.deny` and the agent's own `tools` in the configuration decide.", tool)
+	return say("For that I need the tool `%s`, which is not enabled here. Sub-agents get session tools only when `tools.subagents.tools.allow` names them; everywhere else `tools.allow`, `tools.deny` and the agent's own `tools` in the configuration decide.", tool)
 }

@@ -31,7 +31,7 @@ var switchHosts = []string{"api.deepseek.com", "api.moonshot.ai", "api.moonshot.
 func addressOf(base string) address {
 	u, err := url.Parse(base)
 	if err != nil {
-		return address{bad: errors.New("baseUrl is no URL")} // the error has the URL in it
+		return address{bad: errors.New("baseUrl is not a URL")} // the error has the URL in it
 	}
 	host := strings.ToLower(u.Hostname())
 	a := address{base: *u, official: host == "api.openai.com", azure: agent.AzureHost(host)}
@@ -69,7 +69,7 @@ func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s
 	}
 	req, err := http.NewRequestWithContext(ctx, method, m.at.url(path, s.Query), read)
 	if err != nil {
-		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: errors.New("baseUrl is no URL")} // the error has the URL in it
+		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: errors.New("baseUrl is not a URL")} // the error has the URL in it
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("User-Agent", "parley")

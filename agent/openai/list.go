@@ -28,19 +28,19 @@ func List(ctx context.Context, c Config) ([]string, error) {
 	}
 	res, err := m.do(ctx, t, "models", nil, "", m.settingsOf(""))
 	if err != nil {
-		return nil, fmt.Errorf("listing the models: %w", err)
+		return nil, fmt.Errorf("list models: %w", err)
 	}
 	defer func() { _ = res.Body.Close() }() // it is read to its end, or its error was seen
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxList+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("listing the models: %w", t.Error(err))
+		return nil, fmt.Errorf("list models: %w", t.Error(err))
 	case len(raw) > maxList:
-		return nil, fmt.Errorf("listing the models: %w", t.Broken("the list is longer than %d bytes", maxList))
+		return nil, fmt.Errorf("list models: %w", t.Broken("the list is longer than %d bytes", maxList))
 	}
 	models, ok := readList(raw)
 	if !ok {
-		return nil, fmt.Errorf("listing the models: %w", t.Broken("the answer is no list of models: %.100s", t.Text(string(raw))))
+		return nil, fmt.Errorf("list models: %w", t.Broken("the answer is not a list of models: %.100s", t.Text(string(raw))))
 	}
 	return models, nil
 }

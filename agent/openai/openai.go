@@ -175,8 +175,8 @@ func (r *request) refused(ctx context.Context, err error) bool {
 	}
 	if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.BadForm && lessons.WantsResponses(err) {
 		e.Hint = "Set `api: openai-responses` at this provider."
-		r.m.log.LogAttrs(ctx, slog.LevelWarn, "the model is not served by chat completions", slog.String("model", r.at.Label()), slog.String("said", e.Said),
-			slog.String("hint", "set api: openai-responses at the provider"))
+		r.m.log.LogAttrs(ctx, slog.LevelWarn, "model requires the Responses API", slog.String("model", r.at.Label()), slog.String("said", e.Said),
+			slog.String("hint", "set `api: openai-responses` at this provider"))
 	}
 	return false
 }

@@ -136,7 +136,7 @@ func (s *stream) read(body io.Reader) error {
 	case events.Alone() != nil && !s.started:
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
-		return s.t.Broken("the answer holds no message")
+		return s.t.Broken("the answer has no message")
 	}
 	ending := wire.CutOff
 	if s.isFull() && !s.odd {

@@ -50,7 +50,7 @@ func (s *stream) end() error {
 	case class != "" && (len(calls) == 0 || class == agent.Broken):
 		return s.t.Failed(class, s.finish)
 	case s.visible.Removed() && len(calls) == 0 && strings.TrimSpace(text) == "":
-		return s.t.Broken("the model wrote a call of a tool that it was not offered, as text")
+		return s.t.Broken("the model wrote a call of an unoffered tool as text")
 	case stop == agent.StopLength:
 		answer.Stop = stop
 	case len(calls) > 0:

@@ -195,7 +195,7 @@ func hinted(err error) error {
 	if !absent && !(e.Status >= 400 && e.Status < 500 && has("chat/completions", "responses api")) {
 		return err
 	}
-	e.Err = fmt.Errorf("%w (no Responses API at this address? set api: openai-completions, or correct baseUrl)", e.Err)
+	e.Err = fmt.Errorf("%w (the address may have no Responses API: set api: openai-completions, or correct baseUrl)", e.Err)
 	return err
 }
 

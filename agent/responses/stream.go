@@ -342,9 +342,9 @@ func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
 		if wire.IsError(ev.Error) {
 			return s.failed(ev.Error, data)
 		}
-		return s.t.Broken("the server says that the answer failed")
+		return s.t.Broken("the server reported a failed answer")
 	case status == "cancelled", status == "in_progress", status == "queued":
-		return s.t.Broken("the server gave an answer that is not complete: %s", status)
+		return s.t.Broken("the server returned an incomplete answer: %s", status)
 	}
 	s.content()
 	if len(s.outputs) == 0 && !says(r.Output) {

@@ -98,7 +98,7 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	}
 	f.Status = status
 	if e.Class = classify(f); e.Class == agent.BadAddress {
-		f.Text = "nothing answers as a model at " + t.address + ": " + f.Text + " (is baseUrl right?)"
+		f.Text = "no model API at " + t.address + ": " + f.Text + " (check baseUrl)"
 	} else if e.Class == agent.TooLong {
 		e.Window = f.window()
 	}
@@ -116,7 +116,7 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 
 // Failed makes the error of an answer that ended with a provider's word for a failure, with nothing in it.
 func (t *Try) Failed(class agent.ErrorClass, word string) error {
-	text := "the provider says that the answer failed: " + t.text(word)
+	text := "the provider reported a failed answer: " + t.text(word)
 	e := t.modelError(errors.New(text))
 	e.Class, e.Said = class, text
 	e.Err = &Fault{Text: text} // no refusal: it teaches nothing
@@ -143,7 +143,7 @@ func (t *Try) NoStream(text string) error {
 	t.refused(e, 0, []byte(text), nil)
 	t.misdirected(e, []byte(text))
 	if f, ok := errors.AsType[*Fault](e.Err); ok && e.Class == agent.Broken {
-		e.Err = fmt.Errorf("the answer of %s is no event stream (is baseUrl right?): %w", t.text(t.address), f)
+		e.Err = fmt.Errorf("%s did not answer with an event stream (check baseUrl): %w", t.text(t.address), f)
 	}
 	return e
 }

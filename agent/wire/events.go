@@ -260,8 +260,8 @@ func (e *Events) event() (Event, error) {
 }
 
 var (
-	errLongLine  = fmt.Errorf("%w: an event of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
-	errLongValue = fmt.Errorf("%w: it is a JSON value of more than %d bytes", agent.ErrTooLarge, maxValue)
+	errLongLine  = fmt.Errorf("%w: one event has more than %d bytes", agent.ErrTooLarge, maxLine)
+	errLongValue = fmt.Errorf("%w: one JSON value has more than %d bytes", agent.ErrTooLarge, maxValue)
 )
 
 // opensValue reports whether a line may be the beginning of another event: an object, a list, or [DONE].

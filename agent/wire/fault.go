@@ -44,7 +44,7 @@ func ReadFault(raw []byte) *Fault {
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	if start := strings.ToLower(text); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
-		f.Text = "the answer is a web page, no JSON"
+		f.Text = "the answer is a web page, not JSON"
 		f.Raw, f.All, f.Page = cutText(text, maxFaultAll), cutText(start, maxFaultAll), true
 		return f
 	}

@@ -84,4 +84,4 @@ func isText(raw []byte) bool {
 }
 
 // noText says in the place of bytes that are no text how many there are.
-func noText(n int) string { return fmt.Sprintf("a body that is no text (%d bytes)", n) }
+func noText(n int) string { return fmt.Sprintf("a body that is not text (%d bytes)", n) }

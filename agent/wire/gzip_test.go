@@ -92,10 +92,10 @@ func TestUnaskedGzip(t *testing.T) {
 		"refusal, named wrongly": {"gzip", 400, []byte(refusal), "Unsupported parameter: 'top_k'"},
 		"two files in a row":     {"gzip", 200, append(zipped(t, "data: a\n\n"), zipped(t, "data: b\n\n")...), "data: a\n\ndata: b\n\n"},
 		"answer, not named":      {"", 200, zipped(t, `{"choices":[]}`), `{"choices":[]}`},
-		"another compression":    {"br", 400, []byte("\x1b\x2e\x00\xf8\x8d\xd4\x6e\xfa\x8c\x03\x01\x9f\xc5\x00\x14"), "a body that is no text (15 bytes)"},
+		"another compression":    {"br", 400, []byte("\x1b\x2e\x00\xf8\x8d\xd4\x6e\xfa\x8c\x03\x01\x9f\xc5\x00\x14"), "a body that is not text (15 bytes)"},
 		"gzip that is broken":    {"gzip", 502, []byte("\x1f\x8b\x08\x00\xff\xfe\x01\x02\x03\x04\x99\x88"), "unexpected EOF"},
-		"two bytes":              {"", 400, []byte("\x1f\x8b"), "a body that is no text (2 bytes)"},
-		"quoted by a relay":      {"", 400, []byte(`{"error":{"message":"\u001f\ufffd\b\u0000\u0000\u0000\u0000\u0000\u0000\u0003\ufffd\ufffdA","type":"invalid_request_error"}}`), "a body that is no text"},
+		"two bytes":              {"", 400, []byte("\x1f\x8b"), "a body that is not text (2 bytes)"},
+		"quoted by a relay":      {"", 400, []byte(`{"error":{"message":"\u001f\ufffd\b\u0000\u0000\u0000\u0000\u0000\u0000\u0003\ufffd\ufffdA","type":"invalid_request_error"}}`), "a body that is not text"},
 		"another character set":  {"", 400, []byte("\xb2\xbb\xd6\xa7\xb3\xd6 top_k"), "top_k"},
 		"nothing":                {"gzip", 400, nil, "no reason given"},
 		"deflate":                {"deflate", 400, deflated(t, refusal, true), "Unsupported parameter: 'top_k'"}, // source: RFC 9110, section 8.4.1.2

@@ -25,14 +25,14 @@ var otherAPIs = []struct {
 	{[]string{"choices"}, nil, "/chat/completions", "openai-completions", "chat completions"},
 	{[]string{"output", "status"}, []string{"response."}, "/responses", "openai-responses", "OpenAI's Responses API"},
 	{[]string{"stop_reason", "content"}, []string{"message_start", "content_block_", "message_delta"}, "/messages", "anthropic", "Anthropic's messages API"},
-	{[]string{"candidates"}, nil, ":generateContent", "", "Gemini's own API, whose compatible address ends in /v1beta/openai"},
-	{[]string{"done", "message"}, nil, "/api/chat", "", "Ollama's own API, whose compatible address ends in /v1"},
-	{[]string{"done", "response"}, nil, "/api/generate", "", "Ollama's own API, whose compatible address ends in /v1"},
-	{[]string{"finish_reason", "message"}, nil, "/v2/chat", "", "Cohere's own API, whose compatible address ends in /compatibility/v1"},
+	{[]string{"candidates"}, nil, ":generateContent", "", "Gemini's own API; its compatible address ends in /v1beta/openai"},
+	{[]string{"done", "message"}, nil, "/api/chat", "", "Ollama's own API; its compatible address ends in /v1"},
+	{[]string{"done", "response"}, nil, "/api/generate", "", "Ollama's own API; its compatible address ends in /v1"},
+	{[]string{"finish_reason", "message"}, nil, "/v2/chat", "", "Cohere's own API; its compatible address ends in /compatibility/v1"},
 	{[]string{"output", "stopReason"}, nil, "/converse", "", "Bedrock's own API"},
-	{[]string{"generated_text"}, nil, "/generate", "", "TGI's own API, whose compatible address ends in /v1"},
-	{[]string{"stop", "content"}, nil, "/completion", "", "llama.cpp's own API, whose compatible address ends in /v1"},
-	{[]string{"response"}, nil, "/ai/run", "", "the own API of Workers AI, whose compatible address ends in /ai/v1"},
+	{[]string{"generated_text"}, nil, "/generate", "", "TGI's own API; its compatible address ends in /v1"},
+	{[]string{"stop", "content"}, nil, "/completion", "", "llama.cpp's own API; its compatible address ends in /v1"},
+	{[]string{"response"}, nil, "/ai/run", "", "the own API of Workers AI; its compatible address ends in /ai/v1"},
 }
 
 // ofOtherAPI says of an answer, or an event of one, that could not be read and is no error, which API it is of, and which setting is to change;
@@ -53,7 +53,7 @@ func (t *Try) ofOtherAPI(raw []byte) (is, hint string) {
 		case strings.HasSuffix(t.address, a.address):
 			return "", ""
 		case a.set == "":
-			return a.api, "Change `baseUrl` of this provider."
+			return a.api, "Set `baseUrl` of this provider to an address with a compatible API."
 		default:
 			return a.api, "Set `api: " + a.set + "` at this provider, or change its `baseUrl`."
 		}
@@ -80,7 +80,7 @@ func (t *Try) misdirected(e *agent.ModelError, raw []byte) {
 	if e.Class != agent.Broken || is == "" {
 		return
 	}
-	text := t.text("the answer of " + t.address + " is one of " + is)
+	text := t.text(t.address + " answered in the format of " + is)
 	e.Class, e.Hint, e.Said = agent.BadAddress, hint, text
 	e.Err = &Fault{Status: e.Status, Text: text, Raw: text, All: strings.ToLower(text)}
 }

@@ -54,8 +54,8 @@ var cures = []struct {
 	hint  string
 }{
 	{newerServer, agent.NoSuchModel, "Update the program that serves this model, or choose another model."},
-	{noPrice, agent.NoSuchModel, "Whoever runs this gateway has to set a price for the model."},
-	{noVersion, agent.BadAddress, "Change `api-version` in `query` or `baseUrl` of this provider."},
+	{noPrice, agent.NoSuchModel, "Ask the gateway's operator to set a price for the model."},
+	{noVersion, agent.BadAddress, "Set an `api-version` that supports this model, in `query` or `baseUrl` of this provider."},
 	{wrongScheme, agent.BadAddress, "Begin `baseUrl` of this provider with https://."},
 }
 

@@ -24,7 +24,7 @@ var wordFields = []string{"type", "object", "role", "finish_reason", "stop_reaso
 // A text is given as its length: {"index":0,"delta":{"type":"text_delta","text":"42 bytes"}}.
 func shape(raw []byte) string {
 	if !json.Valid(raw) {
-		return fmt.Sprintf("%d bytes that are no JSON", len(raw))
+		return fmt.Sprintf("%d bytes that are not JSON", len(raw))
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -11,7 +11,7 @@ func TestShape(t *testing.T) {
 		`{"choices":[{"finish_reason":"the tumour is back","n":[1.5,null,true]}]}`: `{"choices":[{"finish_reason":"18 bytes","n":[1.5,null,true]}]}`,
 		`[]`:            `[]`,
 		`"Dear Anna"`:   `"9 bytes"`,
-		`{"a":"Dear An`: `13 bytes that are no JSON`,
+		`{"a":"Dear An`: `13 bytes that are not JSON`,
 		`{}`:            `{}`,
 	} {
 		if got := shape([]byte(in)); got != want {

@@ -117,10 +117,10 @@ type Try struct {
 type tryKey struct{}
 
 var (
-	errFirstByte = fmt.Errorf("first byte deadline: %w", agent.ErrNoByte)
-	errIdle      = fmt.Errorf("idle deadline: %w", agent.ErrStalled)
-	errTotal     = errors.New("total deadline of one try")
-	errTooBig    = fmt.Errorf("%w: more than %d bytes came", agent.ErrTooLarge, maxAnswer)
+	errFirstByte = fmt.Errorf("firstByteTimeoutSeconds passed: %w", agent.ErrNoByte)
+	errIdle      = fmt.Errorf("idleTimeoutSeconds passed: %w", agent.ErrStalled)
+	errTotal     = errors.New("totalTimeoutSeconds passed")
+	errTooBig    = fmt.Errorf("%w: the limit is %d bytes", agent.ErrTooLarge, maxAnswer)
 	errStopped   = errors.New("the reader stopped")
 )
 

@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 		`{"error":"m"}`:            {Text: "m"},
 		`{"message":"m"}`:          {Text: "m"},
 		`{"detail":[{"msg":"m"}]}`: {Text: "m"},
-		`<html><h1>no</h1>`:        {Text: "the answer is a web page, no JSON"},
+		`<html><h1>no</h1>`:        {Text: "the answer is a web page, not JSON"},
 		`bad gateway`:              {Text: "bad gateway"},
 		`{"error":{}}`:             {Text: `{"error":{}}`},
 		`[]`:                       {Text: "[]"},

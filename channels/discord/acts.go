@@ -97,7 +97,7 @@ func (c *Channel) Acknowledge(ctx context.Context, _ channels.Address, id channe
 	}
 	promised, err := c.acts.promise(ctx, a)
 	if err == nil && !promised {
-		err = &channels.Error{Class: channels.Rejected, Err: errors.New("the command cannot be acknowledged any more; its answer will be a message")}
+		err = &channels.Error{Class: channels.Rejected, Err: errors.New("too late to acknowledge the command; the bot sends the answer as a message")}
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (s *acts) defers(ctx context.Context, a *act) bool {
 		failed := channels.Classify(err)
 		wait := max(100*time.Millisecond, failed.RetryAfter)
 		if permanent(err) || failed.Class == channels.Unauthorized || time.Since(a.began)+wait > deferLimit || !channels.Sleep(ctx, wait) {
-			s.log.WarnContext(ctx, "a discord command could not be acknowledged", "err", err)
+			s.log.WarnContext(ctx, "Discord command not acknowledged", "err", err)
 			return failed.Class == channels.Ambiguous
 		}
 	}

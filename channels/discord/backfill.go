@@ -100,11 +100,11 @@ func (q *queues) fill(c *chat, g gap) {
 		return
 	case err != nil:
 		q.c.names.shut(string(c.id))
-		q.c.log.InfoContext(q.ctx, "a discord chat cannot be read any more", "chat", c.id, "err", err)
+		q.c.log.InfoContext(q.ctx, "lost access to a Discord chat", "chat", c.id, "err", err)
 		return
 	}
 	if lost != "" {
-		q.c.log.WarnContext(q.ctx, "discord messages are missing", "chat", c.id, "reason", lost)
+		q.c.log.WarnContext(q.ctx, "Discord messages missed", "chat", c.id, "reason", lost)
 		in := q.c.gapEvent(c.id, g.after, lost)
 		q.offer(in)
 	}
@@ -132,7 +132,7 @@ func (q *queues) read(c *chat, g gap) (lost string, err error) {
 			return "", nil
 		}
 		if newer(oldest, first[0].id) {
-			lost = "messages older than a day were not read"
+			lost = "parley did not read messages older than a day"
 		}
 		after = oldest
 	}
@@ -149,7 +149,7 @@ func (q *queues) read(c *chat, g gap) (lost string, err error) {
 			return lost, nil
 		}
 		if full {
-			return "more than " + strconv.Itoa(fillMost) + " messages were written while nobody was connected; the later ones were not read", nil
+			return "more than " + strconv.Itoa(fillMost) + " messages arrived while the bot was offline; parley did not read the later ones", nil
 		}
 		n += len(page)
 		for i, m := range page {

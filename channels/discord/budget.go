@@ -105,7 +105,7 @@ func (r restClient) findGateway(ctx context.Context) (string, *startLimit, error
 	}
 	if u, bad := url.Parse(r.base); bad == nil && u.Scheme == "https" {
 		if to, bad := url.Parse(said.URL); bad == nil && to.Scheme == "ws" && !loopback(to.Hostname()) { // the token would go in the clear
-			return "", nil, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "GET gateway", Text: "the gateway's address is ws:, but the API's is https:"}}
+			return "", nil, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "GET gateway", Text: "refuse an unencrypted gateway address (ws:) from an https: API"}}
 		}
 	}
 	return said.URL, said.Limit, nil

@@ -88,7 +88,7 @@ func published(cmds []channels.Command) []botCommand {
 		}
 		list = append(list, botCommand{
 			Name: cmd.Name, Description: string(text[:min(len(text), longestDescription)]), Type: kindTyped,
-			Options: []commandOption{{Type: optionText, Name: "args", Description: "What to write behind the command"}},
+			Options: []commandOption{{Type: optionText, Name: "args", Description: "Text after the command"}},
 		})
 	}
 	return list

@@ -12,7 +12,7 @@ import (
 )
 
 // errIgnored says that an event is none of a chat host's business.
-var errIgnored = errors.New("nothing that is handled here")
+var errIgnored = errors.New("event kind is ignored")
 
 // decoder turns events into what the host understands. It asks nobody: what it needs to know about names was learned before.
 type decoder struct {
@@ -110,7 +110,7 @@ func oneInbound(in channels.Inbound, err error) ([]channels.Inbound, error) {
 func (d decoder) at(chat, guild string, kind *int) (channels.Inbound, error) {
 	in := channels.Inbound{Address: channels.Address{Channel: Kind, Account: d.account, Chat: channels.ChatID(chat), Type: channels.Direct}}
 	if !isID(chat) {
-		return in, errors.New("it names no channel")
+		return in, errors.New("event without a channel")
 	}
 	p, _ := d.names.find(chat)
 	if kind != nil {

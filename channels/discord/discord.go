@@ -105,7 +105,7 @@ func (c Config) Validate() error {
 	case token == "":
 		add("token", "is missing: get one at https://discord.com/developers/applications, page Bot, Reset Token")
 	case !tokenText.MatchString(token):
-		add("token", "has characters that no bot token has: copy it again from https://discord.com/developers/applications, page Bot")
+		add("token", "has characters that are not allowed in a bot token: copy the token again from https://discord.com/developers/applications, page Bot")
 	}
 	if c.APIURL != "" {
 		base, err := url.Parse(c.APIURL)

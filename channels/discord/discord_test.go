@@ -238,7 +238,7 @@ func TestRevokedAndRefused(t *testing.T) {
 	}{
 		"token":   {func(s *discordtest.Server) { s.Revoke(true) }, channels.Revoked, channels.Unauthorized, "token"},
 		"intent":  {func(s *discordtest.Server) { s.Privileged(0) }, channels.Refused, channels.Rejected, "Message Content Intent"},
-		"shards":  {func(s *discordtest.Server) { s.Next(ends(4011, 100)...) }, channels.Refused, channels.Rejected, "sharded"},
+		"shards":  {func(s *discordtest.Server) { s.Next(ends(4011, 100)...) }, channels.Refused, channels.Rejected, "sharding"},
 		"version": {func(s *discordtest.Server) { s.Next(ends(4012, 100)...) }, channels.Refused, channels.Rejected, "version"},
 	} {
 		t.Run(name, func(t *testing.T) {

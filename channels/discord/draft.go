@@ -138,7 +138,7 @@ func (d *draft) without(err error) bool {
 	switch code := said.Code; {
 	case d.voice != nil && (slices.Contains([]int{codeVoiceContent, codeVoiceOneFile, codeVoiceMetadata, codeVoiceForbidden}, code) || about("attachments") || about("flags")):
 		d.voice = nil
-		d.leave("that it is a voice message")
+		d.leave("the voice message form")
 	case d.body.Reference != nil && (slices.Contains([]int{codeNoHistory, codeUnknownMessage, codeSystemMessage}, code) || about("message_reference") || vague):
 		d.body.Reference = nil
 		d.leave("the reply reference")
@@ -153,7 +153,7 @@ func (d *draft) without(err error) bool {
 		return false
 	case d.voice != nil: // in codes of tomorrow too
 		d.voice = nil
-		d.leave("that it is a voice message")
+		d.leave("the voice message form")
 	default:
 		return d.withoutFiles(func(channels.File) bool { return true }) || said.Status == http.StatusBadRequest && !slices.Contains(textCodes, code) && d.withoutOptions()
 	}
@@ -173,7 +173,7 @@ func (d *draft) withoutOptions() bool {
 	}
 	if d.body.Flags != 0 {
 		d.body.Flags = 0
-		d.leave("the wish for no link preview")
+		d.leave("the link preview option")
 	}
 	return len(d.left) > was
 }

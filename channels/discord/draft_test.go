@@ -146,7 +146,7 @@ func TestRefusalsOfTomorrow(t *testing.T) {
 				if len(sent) != want || len(h.srv.Calls("POST "+discordtest.RouteMessages)) != 2 {
 					h.t.Fatalf("%v, %+v", err, sent)
 				}
-				if want == 0 && (err == nil || err.Class != channels.Rejected) || want == 1 && (err != nil || r.LeftOut != "the reply reference, the mentions, the wish for no link preview" ||
+				if want == 0 && (err == nil || err.Class != channels.Rejected) || want == 1 && (err != nil || r.LeftOut != "the reply reference, the mentions, the link preview option" ||
 					len(sent[0].Pinged) != 0 || sent[0].ReplyTo != "" || sent[0].Flags != 0) {
 					h.t.Errorf("%v, %+v, %+v", err, r, sent)
 				}
@@ -234,7 +234,7 @@ func TestVoiceMessageThatIsRefused(t *testing.T) {
 	inBubble(t, func(h *host) {
 		h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: 400, Code: 59999, Times: 2})
 		r, err := h.send(channels.Outbound{Key: "k", Files: []channels.File{recording("a.ogg", channeltest.Opus(3))}})
-		if sent := h.srv.Sent(general); err != nil || r.LeftOut != "that it is a voice message, the file a.ogg" || len(sent) != 1 || sent[0].Text != naming("", "the file a.ogg") {
+		if sent := h.srv.Sent(general); err != nil || r.LeftOut != "the voice message form, the file a.ogg" || len(sent) != 1 || sent[0].Text != naming("", "the file a.ogg") {
 			t.Errorf("%v %+v %+v", err, r, sent)
 		}
 	})
@@ -288,7 +288,7 @@ func TestVoiceMessages(t *testing.T) {
 		}
 		h.after(time.Minute)
 		h.srv.Lack(general, discordtest.SendVoice)
-		if m, body := spoken(channels.Outbound{Key: "z", Files: []channels.File{voice}}); m.Flags&flagVoice != 0 || len(m.Files) != 1 || !strings.HasSuffix(body, "that it is a voice message") {
+		if m, body := spoken(channels.Outbound{Key: "z", Files: []channels.File{voice}}); m.Flags&flagVoice != 0 || len(m.Files) != 1 || !strings.HasSuffix(body, "the voice message form") {
 			t.Errorf("%+v %s", m, body)
 		}
 	})

@@ -23,7 +23,7 @@ func parseFileRef(ref string) (fileRef, error) {
 	at, where, _ := strings.Cut(ref, "#")
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return fileRef{}, errors.New("the reference of the file is no address")
+		return fileRef{}, errors.New("the file's reference is not a URL")
 	}
 	f := fileRef{url: at}
 	if part := strings.Split(where, "/"); len(part) == 3 && isID(part[0]) && isID(part[1]) {
@@ -73,7 +73,7 @@ func (c *Channel) renew(ctx context.Context, ref fileRef) (string, error) {
 			return a.URL, nil
 		}
 	}
-	return "", &channels.Error{Class: channels.Rejected, Err: errors.New("the message has this file no more")}
+	return "", &channels.Error{Class: channels.Rejected, Err: errors.New("the message no longer has this file")}
 }
 
 // download reads a file from the host of files, which is not told the token.

@@ -70,18 +70,18 @@ type link struct {
 }
 
 var (
-	errDeaf      = errors.New("a heartbeat was not acknowledged")
-	errNoHello   = fmt.Errorf("the gateway did not say hello within %s", helloLimit)
-	errNoReady   = fmt.Errorf("the gateway accepted no session within %s", readyLimit)
-	errReconnect = errors.New("the gateway asked to connect anew")
-	errWrite     = errors.New("the gateway took no message")
+	errDeaf      = errors.New("the Discord gateway did not acknowledge a heartbeat")
+	errNoHello   = fmt.Errorf("the Discord gateway sent no hello within %s", helloLimit)
+	errNoReady   = fmt.Errorf("the Discord gateway accepted no session within %s", readyLimit)
+	errReconnect = errors.New("the Discord gateway asked for a reconnect")
+	errWrite     = errors.New("cannot write to the Discord gateway")
 	errStopped   = errors.New("stopped")
 )
 
 // errInvalid says that the gateway does not know the session; Resume says that it may be tried again.
 type errInvalid struct{ Resume bool }
 
-func (errInvalid) Error() string { return "the gateway does not accept the session" }
+func (errInvalid) Error() string { return "the Discord gateway rejected the session" }
 
 // dial opens a connection and reads its first message. The link outlives ctx, so that it can say goodbye.
 func dial(ctx context.Context, client *http.Client, address string, seq *atomic.Int64, seen func()) (*link, error) {
@@ -98,7 +98,7 @@ func dial(ctx context.Context, client *http.Client, address string, seq *atomic.
 		_ = resp.Body.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("connecting to the gateway: %w", err)
+		return nil, fmt.Errorf("connect to the Discord gateway: %w", err)
 	}
 	conn.SetReadLimit(maxFrame)
 	l := &link{conn: conn, seq: seq, seen: seen}
@@ -113,7 +113,7 @@ func dial(ctx context.Context, client *http.Client, address string, seq *atomic.
 	switch {
 	case err != nil:
 	case f.Op != opHello || json.Unmarshal(f.Data, &said) != nil || said.Interval <= 0 || said.Interval > int64(time.Hour/time.Millisecond):
-		err = fmt.Errorf("the gateway's first message is no hello (op %d)", f.Op)
+		err = fmt.Errorf("the Discord gateway sent op %d instead of hello", f.Op)
 	}
 	if err != nil {
 		l.drop(err)
@@ -128,7 +128,7 @@ func dial(ctx context.Context, client *http.Client, address string, seq *atomic.
 func gatewayAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
-		return "", errors.New("the platform gave no address of a gateway")
+		return "", errors.New("the answer has no valid gateway address")
 	}
 	if u.Path == "" {
 		u.Path = "/"
@@ -154,7 +154,7 @@ func (l *link) read() (frame, error) {
 	}
 	var f frame
 	if err := json.Unmarshal(raw, &f); err != nil {
-		return frame{}, fmt.Errorf("the gateway sent what is no JSON message: %w", err)
+		return frame{}, fmt.Errorf("the Discord gateway sent invalid JSON: %w", err)
 	}
 	return f, nil
 }

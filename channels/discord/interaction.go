@@ -18,7 +18,7 @@ const (
 func (d decoder) command(e event) (channels.Inbound, error) {
 	var w wireInteraction
 	if err := json.Unmarshal(e.data, &w); err != nil {
-		return channels.Inbound{}, errors.New("an interaction that is none")
+		return channels.Inbound{}, errors.New("unreadable interaction")
 	}
 	if w.Type != kindCommand || w.Data.Type != 0 && w.Data.Type != kindTyped {
 		return channels.Inbound{}, errIgnored

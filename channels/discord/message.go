@@ -28,7 +28,7 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 	}
 	if !isWrittenType(m.Type) {
 		if _, known := services[m.Type]; !known && !in.SentByThisLogin {
-			return in, fmt.Errorf("a message of the type %d, which is not known here", m.Type)
+			return in, fmt.Errorf("message of unknown type %d", m.Type)
 		}
 		return in, errIgnored // pins, boosts, calls, a thread that was opened
 	}
@@ -48,11 +48,11 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 
 // empty says why nothing of a message can be read.
 func (m *wireMessage) empty(in channels.Inbound) error {
-	const nothing = "a message without anything that is known here"
+	const nothing = "message without known content"
 	if in.Guild == "" || in.Forwarded || m.Flags&flagComponentsV2 != 0 || len(m.Components) > 0 || len(m.Embeds) > 0 { // content that was given
 		return errors.New(nothing)
 	}
-	return errors.New(nothing + "; if this goes on, switch on the Message Content Intent at " + botPage)
+	return errors.New(nothing + "; if this continues, enable the Message Content Intent at " + botPage)
 }
 
 // starter keeps the message that a thread grew from for the first message in it that answers no other: Discord shows it above all others,

@@ -157,7 +157,7 @@ func (n *names) unplaced(id channels.ChatID) error {
 	return &channels.Error{Class: channels.Rejected, Err: errUnplaced}
 }
 
-var errUnplaced = errors.New("discord does not say what this channel is, so nothing is sent there: it may be a thread of a channel that is denied; let the bot view it")
+var errUnplaced = errors.New("discord hides this channel's type, so parley sends nothing there: give the bot permission to view the channel")
 
 // placed is unplaced for what is written by address. About a chat that no event has named since the start it asks first: an earlier process
 // may have been refused it. What is direct is so by its address.
@@ -388,10 +388,10 @@ func (c *Channel) lookup(ctx context.Context, id string) error {
 	}
 	var w wireChannel
 	if json.Unmarshal(raw, &w) != nil || w.ID != id || w.Type == nil || isThread(*w.Type) && w.ParentID == "" {
-		return &channels.Error{Class: channels.Transient, Err: &apiError{Call: where.key(), Text: "the answer does not say what this channel is"}}
+		return &channels.Error{Class: channels.Transient, Err: &apiError{Call: where.key(), Text: "the answer has no channel type"}}
 	}
 	if !isKind(*w.Type) { // a new one may have rules of another channel, as threads do
-		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%s: a channel of type %d is not known", where.key(), *w.Type)}
+		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%s: unknown channel type %d", where.key(), *w.Type)}
 	}
 	c.names.channel(raw, "")
 	return nil

@@ -85,7 +85,7 @@ func (h *host) getsNothing(to channels.Address) {
 		"send": sent, "edit": h.ch.Edit(h.t.Context(), "7", channels.Outbound{To: to, Text: "x"}),
 		"type": h.ch.Typing(h.t.Context(), to), "react": h.ch.React(h.t.Context(), to, "7", "👍"),
 	} {
-		if err == nil || channels.Classify(err).Class != channels.Rejected || !strings.Contains(err.Error(), "does not say what this channel is") {
+		if err == nil || channels.Classify(err).Class != channels.Rejected || !strings.Contains(err.Error(), "hides this channel's type") {
 			h.t.Errorf("%s: %v", what, err)
 		}
 	}

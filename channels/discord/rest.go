@@ -97,7 +97,7 @@ func (r restClient) call(ctx context.Context, q request) ([]byte, error) {
 	}
 	if wait := r.holds.wait(q.route); wait > 0 {
 		return nil, &channels.Error{Class: channels.Limited, RetryAfter: wait,
-			Err: &apiError{Call: q.name(), Text: "waiting after an earlier answer; not called"}}
+			Err: &apiError{Call: q.name(), Text: "not called: Discord's rate limit has not passed"}}
 	}
 	if q.limit == 0 {
 		q.limit = callTimeout
@@ -128,7 +128,7 @@ func (r restClient) call(ctx context.Context, q request) ([]byte, error) {
 	}
 	switch {
 	case err == nil && len(answer) > 0 && !json.Valid(answer):
-		return nil, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Status: x.status, Text: "the answer is a page, not Discord's"}}
+		return nil, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Status: x.status, Text: "the answer is a web page: a proxy may have answered instead of Discord"}}
 	case err == nil:
 		return answer, nil
 	case q.upload != nil && q.upload.broken.Load() != nil:
@@ -142,7 +142,7 @@ func (r restClient) get(ctx context.Context, path string, where route, into any)
 	answer, err := r.call(ctx, request{method: http.MethodGet, path: path, route: where})
 	if err == nil {
 		if err = json.Unmarshal(answer, into); err != nil {
-			err = &channels.Error{Class: channels.Transient, Err: &apiError{Call: where.key(), Text: "the answer is not what was expected"}}
+			err = &channels.Error{Class: channels.Transient, Err: &apiError{Call: where.key(), Text: "unexpected answer"}}
 		}
 	}
 	if e, ok := errors.AsType[*channels.Error](err); ok && e.Class == channels.Ambiguous {

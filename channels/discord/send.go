@@ -87,7 +87,7 @@ func messageID(id channels.MessageID) string {
 func (q request) made(raw json.RawMessage) (channels.Receipt, error) {
 	r := receipt(raw)
 	if r.ID == "" {
-		return r, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Text: "the answer names no message"}}
+		return r, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Text: "the answer has no message id"}}
 	}
 	return r, nil
 }

@@ -41,8 +41,8 @@ func isReply(kind int) bool { return kind == messageReply || kind == messageCont
 var services = map[int]string{
 	messageAdded: "somebody was added to the group", messageRemoved: "somebody left the group", 3: "a call", messageRenamed: "the chat got another name", 5: "the chat got another picture",
 	6: "a message was pinned", messageJoin: "somebody joined the server", 8: "a boost of the server", 9: "a boost of the server: level 1", 10: "a boost of the server: level 2",
-	11: "a boost of the server: level 3", 12: "the channel follows another one", 14: "the server cannot be discovered any more", 15: "the server can be discovered again",
-	16: "a warning: the server may not be discovered any more soon", 17: "the last warning: the server may not be discovered any more soon", 18: "a thread was opened", messageStarter: "the first message of a thread",
+	11: "a boost of the server: level 3", 12: "the channel follows another one", 14: "the server is no longer discoverable", 15: "the server is discoverable again",
+	16: "a first warning: the server will soon not be discoverable", 17: "the last warning: the server will soon not be discoverable", 18: "a thread was opened", messageStarter: "the first message of a thread",
 	22: "a reminder to invite people", 24: "an alert of the automatic moderation", 25: "a role was bought", 26: "an offer of an app", 27: "a stage began", 28: "a stage ended", 29: "a speaker on the stage",
 	30: "a hand was raised on the stage", 31: "the topic of a stage", 32: "the server subscribed to an app", 36: "security actions were switched on", 37: "security actions were switched off",
 	38: "a raid was reported", 39: "a false alarm was reported", 44: "a purchase", messagePoll: "the result of a poll", 55: "a stream in better quality",

@@ -157,7 +157,7 @@ func (r *runner) refused(ctx context.Context, why error) (meanwhile string, end 
 		r.c.health.Set(ctx, no.state, no.detail)
 		return "", no.err
 	}
-	return no.detail + "; asked again, as it may be an error of the platform", nil
+	return no.detail + "; parley tries again, in case this is Discord's error", nil
 }
 
 // confirmed asks the platform by another call: it does not know the token there either; or it does, so that it is the platform itself
@@ -175,7 +175,7 @@ func (r *runner) confirmed(ctx context.Context, no *refusal) bool {
 
 // refusal reads why a connection ended; nil = not because of something that only a person can change.
 func (r *runner) refusal(why error) *refusal {
-	const badToken = "Discord does not accept the bot token: reset it at " + botPage + ", and configure the new one"
+	const badToken = "Discord rejects the bot token: reset the token at " + botPage + ", and put the new one into the configuration"
 	if failed, ok := errors.AsType[*channels.Error](why); ok && failed.Class == channels.Unauthorized {
 		return &refusal{channels.Revoked, badToken, failed}
 	}
@@ -189,13 +189,13 @@ func (r *runner) refusal(why error) *refusal {
 	case 4004:
 		no.state, no.detail, no.err.Class = channels.Revoked, badToken, channels.Unauthorized
 	case 4010, 4011:
-		no.detail = "Discord wants this bot to be sharded, as it is in too many servers: use a bot of its own for this host"
+		no.detail = "Discord requires sharding because this bot is in too many servers: use a separate bot for this host"
 	case 4012:
-		no.detail = "the server does not speak version " + discordgo.APIVersion + " of the gateway: update parley, or set apiUrl to a URL that ends with its version"
+		no.detail = "Discord's server does not support version " + discordgo.APIVersion + "of the gateway: update parley, or set apiUrl to a URL that ends with a supported version"
 	case 4013, 4014:
-		no.detail = "Discord does not allow this bot what it asks for: switch on the Message Content Intent"
+		no.detail = "Discord denies this bot an intent: enable the Message Content Intent"
 		if r.c.cfg.Members {
-			no.detail += " and, as members is set, the Server Members Intent"
+			no.detail += " and the Server Members Intent (because members is true)"
 		}
 		no.detail += " at " + botPage + ", then restart the channel"
 	default:
@@ -288,7 +288,7 @@ func (r *runner) admission(ctx context.Context) (string, error) {
 	}
 	wait := r.c.budget.wait(limit, time.Now())
 	if wait > time.Minute {
-		r.c.health.Set(ctx, channels.Disconnected, "Discord allows no new session before "+time.Now().Add(wait).Format(time.RFC3339)+"; the bot made too many")
+		r.c.health.Set(ctx, channels.Disconnected, "Discord allows no new session before "+time.Now().Add(wait).Format(time.RFC3339)+": the bot opened too many sessions")
 	}
 	if !channels.Sleep(ctx, wait) {
 		return "", ctx.Err()

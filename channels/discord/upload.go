@@ -86,7 +86,7 @@ func newUpload(head []byte, files []channels.File) (u *upload, err error) {
 
 var (
 	quoted          = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "_", "\n", "_")
-	errFileTooLarge = fmt.Errorf("it is larger than the %d bytes that the platform takes", fileBytes)
+	errFileTooLarge = fmt.Errorf("it is larger than Discord's limit of %d bytes", fileBytes)
 )
 
 func header(disposition, kind string) textproto.MIMEHeader {
@@ -119,14 +119,14 @@ func (f *fileReader) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
 	switch {
 	case int64(n) > f.left && f.known:
-		return 0, f.fail(channels.Rejected, errors.New("it has grown"))
+		return 0, f.fail(channels.Rejected, errors.New("it grew during the upload"))
 	case int64(n) > f.left:
 		return 0, f.fail(channels.Rejected, errFileTooLarge)
 	}
 	f.left -= int64(n)
 	switch {
 	case errors.Is(err, io.EOF) && f.known && f.left > 0:
-		return n, f.fail(channels.Rejected, errors.New("it is shorter than it was"))
+		return n, f.fail(channels.Rejected, errors.New("it became shorter during the upload"))
 	case err != nil && !errors.Is(err, io.EOF):
 		return n, f.fail(channels.Transient, err)
 	}
@@ -159,7 +159,7 @@ func outgoing(b body, files []channels.File) (request, error) {
 		return request{}, &channels.Error{Class: channels.Rejected, Err: err}
 	}
 	if len(files) > fileLimit {
-		return reject(fmt.Errorf("%d files in one message, the platform takes %d", len(files), fileLimit))
+		return reject(fmt.Errorf("%d files in one message; Discord accepts %d", len(files), fileLimit))
 	}
 	head, err := json.Marshal(b)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestDoubtedRefusalIsSaid(t *testing.T) {
 		h.srv.Revoke(true)
 		h.start()
 		h.after(time.Minute)
-		if s := h.ch.Health(); s.State != channels.Disconnected || !strings.Contains(s.Detail, "reset it at") || !strings.Contains(s.Detail, "asked again") {
+		if s := h.ch.Health(); s.State != channels.Disconnected || !strings.Contains(s.Detail, "reset the token at") || !strings.Contains(s.Detail, "parley tries again") {
 			t.Errorf("%+v", s)
 		}
 		_ = h.halt()

@@ -223,6 +223,6 @@ func (w wholeAlbums) edit(it *item) {
 		return
 	}
 	if in.SameFiles = true; in.Text == "" {
-		it.skip = "change of an album that is not known any more"
+		it.skip = "change of an unknown album"
 	}
 }

@@ -151,7 +151,7 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 // foreign words an answer that is not the Bot API's, and so says nothing about the message, the chat or the token: a proxy's page, or
 // JSON of something else.
 func foreign(status int) string {
-	return fmt.Sprintf("%d %s, not by the Bot API: something in between answered", status, http.StatusText(status))
+	return fmt.Sprintf("%d %s, not from the Bot API: a proxy may have answered", status, http.StatusText(status))
 }
 
 // foreignClass is what becomes of a call that got such an answer. After 5xx it may have been carried out behind what answered.

@@ -62,5 +62,5 @@ func (c calls) held(method, key string) error {
 	if left <= 0 {
 		return nil
 	}
-	return &channels.Error{Class: channels.Limited, RetryAfter: left, Err: &apiError{Method: method, Description: "the platform asked to wait; not called"}}
+	return &channels.Error{Class: channels.Limited, RetryAfter: left, Err: &apiError{Method: method, Description: "not called: Telegram's rate limit has not passed"}}
 }

@@ -11,7 +11,7 @@ import (
 // claimAgain is how often a bot is asked for that another process of this computer has. No call to Telegram is made meanwhile.
 const claimAgain = 2 * time.Second
 
-const claimedWords = "another process on this computer, or an account of this host that has not ended yet, uses this bot token: stop it, or give this host a bot of its own"
+const claimedWords = "another process on this computer, or an account of this host that is still stopping, uses this bot token: stop that process, or use a separate bot for this host"
 
 type nopCloser struct{}
 

@@ -69,7 +69,7 @@ func (d decoder) batch(raw json.RawMessage) ([]item, error) {
 	// At least one is not what was expected: those by themselves, the others once, since what they say is remembered.
 	var raws []json.RawMessage
 	if err := json.Unmarshal(raw, &raws); err != nil {
-		return nil, errors.New("the answer is no list of updates")
+		return nil, errors.New("the answer is not a list of updates")
 	}
 	if !readable {
 		items = make([]item, len(raws))
@@ -119,7 +119,7 @@ func (d decoder) single(raw json.RawMessage) item {
 
 var (
 	// errNoContent says that there is nothing in an update that is known here.
-	errNoContent = errors.New("no content that is known here")
+	errNoContent = errors.New("no known content")
 	// errNotForBots says that a message was not written to the bot as itself: it is never answered.
 	errNotForBots = errors.New("a business or guest message")
 )

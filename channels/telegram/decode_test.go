@@ -228,8 +228,8 @@ func TestPoison(t *testing.T) {
 		"moving location":  {raw: strings.Replace(head, "message", "edited_message", 1) + group + `,"location":{"latitude":1,"longitude":2}}}`, skip: true, id: 7},
 		"admin rights":     {raw: `{"update_id":7,"my_chat_member":{` + group + `,"from":{"id":3},"date":1,"old_chat_member":{"status":"member"},"new_chat_member":{"status":"administrator"}}}`, skip: true, id: 7},
 		"no chat member":   {raw: `{"update_id":7,"my_chat_member":{}}`, id: 7, chat: "unknown", reason: "without a chat"},
-		"reaction of none": {raw: `{"update_id":7,"message_reaction":{` + group + `,"message_id":3,"date":1,"new_reaction":[]}}`, id: 7, chat: "-100", reason: "nobody"},
-		"reaction to none": {raw: `{"update_id":7,"message_reaction":{` + group + `,"message_id":-3,"user":{"id":3},"date":1,"new_reaction":[]}}`, id: 7, chat: "-100", reason: "no message id"},
+		"reaction of none": {raw: `{"update_id":7,"message_reaction":{` + group + `,"message_id":3,"date":1,"new_reaction":[]}}`, id: 7, chat: "-100", reason: "without a person"},
+		"reaction to none": {raw: `{"update_id":7,"message_reaction":{` + group + `,"message_id":-3,"user":{"id":3},"date":1,"new_reaction":[]}}`, id: 7, chat: "-100", reason: "not a message id"},
 		"not asked for":    {raw: `{"update_id":7,"poll":{}}`, skip: true, id: 7},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -198,7 +198,7 @@ func (d decoder) reaction(r *wireReacted, update int64) (channels.Inbound, error
 		return in, err
 	}
 	if r.MessageID <= 0 {
-		return in, fmt.Errorf("message_id %d is no message id", r.MessageID)
+		return in, fmt.Errorf("message_id %d is not a message id", r.MessageID)
 	}
 	switch {
 	case r.User != nil && r.User.ID != 0:
@@ -207,7 +207,7 @@ func (d decoder) reaction(r *wireReacted, update int64) (channels.Inbound, error
 	case r.Actor != nil && r.Actor.ID != 0:
 		in.Sender = r.Actor.sender()
 	default:
-		return in, errors.New("a reaction of nobody")
+		return in, errors.New("a reaction without a person")
 	}
 	var emoji []string
 	for _, one := range r.New {
@@ -234,7 +234,7 @@ func (d decoder) membership(m *wireMember, update int64) (in channels.Inbound, s
 		return in, "", err
 	}
 	if m.From == nil || m.From.ID == 0 {
-		return in, "", errors.New("a change of membership by nobody")
+		return in, "", errors.New("a membership change without a person")
 	}
 	in.ID, in.Sender = eventID(0, update), m.From.sender()
 	in.Self, in.People = true, []channels.Sender{{ID: userID(d.me.ID), Username: d.me.Username, Name: d.me.Username, Bot: true}}

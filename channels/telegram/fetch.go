@@ -30,7 +30,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 		Size int64  `json:"file_size"`
 	}
 	if err := json.Unmarshal(raw, &file); err != nil || file.Path == "" {
-		return nil, &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getFile", Description: "the answer names no file"}}
+		return nil, &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getFile", Description: "the answer has no file path"}}
 	}
 	if file.Size > limit {
 		return nil, channels.TooLarge(file.Size, limit)
@@ -42,7 +42,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 func (a api) file(ctx context.Context, client *http.Client, where string, limit int64) ([]byte, error) {
 	const method = "file"
 	if path.Clean("/"+where) != "/"+where {
-		return nil, &channels.Error{Class: channels.Rejected, Err: &apiError{Method: method, Description: "the path of the file makes no sense"}}
+		return nil, &channels.Error{Class: channels.Rejected, Err: &apiError{Method: method, Description: "the file's path is invalid"}}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+"/file/bot"+a.token+"/"+where, nil)
 	if err != nil {

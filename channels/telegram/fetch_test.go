@@ -30,8 +30,8 @@ func TestFetch(t *testing.T) {
 		says  string
 	}{
 		"gone":           {channels.Media{Ref: "other"}, 1000, channels.Rejected, "file_id"},
-		"too large":      {channels.Media{Ref: "pic-1280"}, 999, channels.Rejected, "1000 bytes, at most 999"},
-		"known as large": {channels.Media{Ref: "pic-1280", Size: 5000}, 999, channels.Rejected, "5000 bytes, at most 999"},
+		"too large":      {channels.Media{Ref: "pic-1280"}, 999, channels.Rejected, "1000 bytes, more than the limit of 999"},
+		"known as large": {channels.Media{Ref: "pic-1280", Size: 5000}, 999, channels.Rejected, "5000 bytes, more than the limit of 999"},
 	} {
 		_, err := ch.Fetch(t.Context(), x.media, x.limit)
 		if e := channels.Classify(err); err == nil || e.Class != x.class || !strings.Contains(err.Error(), x.says) || telegramtest.IsSecret(err.Error()) {

@@ -51,7 +51,7 @@ func (s shown) describe(params tgbotapi.Params) {
 // fileKinds says as what each file is sent. What does not go together is sent as documents, which always does.
 func fileKinds(files []channels.File, text string) ([]shown, error) {
 	if len(files) > filesLimit {
-		return nil, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files in one message, at most %d are possible", len(files), filesLimit)}
+		return nil, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files in one message; Telegram accepts %d", len(files), filesLimit)}
 	}
 	kinds := make([]shown, len(files))
 	pictures, sounds := 0, 0
@@ -82,7 +82,7 @@ func fileKind(f channels.File) (shown, error) {
 		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("file %q: "+format, append([]any{f.Name}, args...)...)}
 	}
 	if f.Size > fileBytes {
-		return shown{}, reject("it has %d bytes, Telegram takes at most %d", f.Size, fileBytes)
+		return shown{}, reject("it has %d bytes, more than Telegram's limit of %d", f.Size, fileBytes)
 	}
 	r, err := f.Open()
 	if err != nil {

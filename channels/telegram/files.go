@@ -40,7 +40,7 @@ func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out cha
 		total += f.Size
 	}
 	if total > filesBytes {
-		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files with %d bytes together, Telegram takes at most %d in one message", len(out.Files), total, filesBytes)}
+		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files have %d bytes together, more than Telegram's limit of %d for one message", len(out.Files), total, filesBytes)}
 	}
 	receipt, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
 	said, ok := errors.AsType[*apiError](err)
@@ -73,7 +73,7 @@ func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds [
 	if err != nil {
 		return receipt, err
 	}
-	receipt.LeftOut = leaving(receipt.LeftOut, "the caption of "+namesOf(out.Files)+" (its text is a message of its own)")
+	receipt.LeftOut = leaving(receipt.LeftOut, "the caption of "+namesOf(out.Files)+" (sent as a separate message)")
 	out.Text, out.Plain = "", ""
 	left, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
 	if e := channels.Classify(err); err != nil && (e.Class == channels.Limited || e.Class == channels.Transient) && pause(ctx, max(e.RetryAfter, time.Second)) {
@@ -89,7 +89,7 @@ func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds [
 		c.log.WarnContext(ctx, "Telegram refused a file; sent the text only", "err", err)
 		receipt.LeftOut, receipt.Unsent = leaving(receipt.LeftOut, namesOf(out.Files)), channels.FileWords(out.Files)
 		if _, err := c.sendWithout(ctx, params, out); err != nil {
-			c.log.WarnContext(ctx, "telegram refuses the note about a refused file", "err", err)
+			c.log.WarnContext(ctx, "Telegram refused the note about a file", "err", err)
 		}
 	}
 	return receipt, nil

@@ -120,7 +120,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		for i := range many {
 			many[i] = pdf
 		}
-		for says, files := range map[string][]channels.File{"at most 50000000": {big}, "gone.pdf": {pdf, gone}, "at most 10": many} {
+		for says, files := range map[string][]channels.File{"limit of 50000000": {big}, "gone.pdf": {pdf, gone}, "accepts 10": many} {
 			_, err := r.ch.Send(t.Context(), channels.Outbound{To: direct("1001"), Files: files})
 			if class(err) != channels.Rejected || !strings.Contains(err.Error(), says) || len(r.srv.Calls("sendDocument", "sendMediaGroup")) != 0 {
 				t.Errorf("%s: %v", says, err)
@@ -140,7 +140,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		}
 		long := strings.Repeat("x", 1025)
 		receipt, err := r.ch.Send(t.Context(), channels.Outbound{To: direct("1001"), Text: long, Plain: long, Files: []channels.File{pdf}})
-		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the caption of the file d.pdf (its text is a message of its own)" || len(sent) != 5 || sent[3].Text != long || len(sent[4].Files) != 1 {
+		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the caption of the file d.pdf (sent as a separate message)" || len(sent) != 5 || sent[3].Text != long || len(sent[4].Files) != 1 {
 			t.Errorf("a long caption: %v %+v", err, sent)
 		}
 		r.srv.Inject(telegramtest.TooManyRequests("sendDocument", 60))

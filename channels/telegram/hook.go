@@ -50,23 +50,23 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get(secretHeader)), []byte(h.c.cfg.Webhook.Secret.Reveal())) != 1 {
-		http.Error(w, "not for you", http.StatusUnauthorized)
+		http.Error(w, "the webhook secret does not match", http.StatusUnauthorized)
 		return
 	}
 	body, err := readUpdate(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		http.Error(w, "cannot read the request body", http.StatusBadRequest)
 		return
 	}
 	running, inbox, done := h.begin()
 	if running == nil {
-		http.Error(w, "not ready", http.StatusServiceUnavailable)
+		http.Error(w, "the account is not running: deliver the update again", http.StatusServiceUnavailable)
 		return
 	}
 	defer done()
 	if err := h.take(running, inbox, body); err != nil { //nolint:contextcheck // what has begun is finished though the caller goes away
 		h.c.log.WarnContext(r.Context(), "Telegram event not accepted; Telegram delivers it again", "err", err)
-		http.Error(w, "not taken", http.StatusServiceUnavailable)
+		http.Error(w, "the update is not stored: deliver it again", http.StatusServiceUnavailable)
 		return
 	}
 	w.WriteHeader(http.StatusOK)

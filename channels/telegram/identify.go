@@ -17,7 +17,7 @@ func (c *Channel) Identify(ctx context.Context) (string, error) {
 	}
 	var me identity
 	if err := json.Unmarshal(raw, &me); err != nil || me.ID == 0 {
-		return "", &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getMe", Description: "the answer is not what was expected"}}
+		return "", &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getMe", Description: "unexpected answer"}}
 	}
 	return "@" + me.Username, nil
 }

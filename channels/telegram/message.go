@@ -61,7 +61,7 @@ func (m *wireMessage) toChannel() bool {
 }
 
 // errNobodysTopic says that a message in the direct messages of a channel does not tell whose topic it is in: several people would be one.
-var errNobodysTopic = errors.New("a direct message to a channel that does not say in whose topic it is")
+var errNobodysTopic = errors.New("a direct message to a channel without its topic")
 
 func (d decoder) address(m *wireMessage) (channels.Address, error) {
 	a, err := d.place(m.Chat)

@@ -111,7 +111,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 
 // asked says in the account's state how long Telegram asked to wait, and gives that.
 func (c *Channel) asked(ctx context.Context, wait time.Duration) time.Duration {
-	c.health.Set(ctx, channels.Disconnected, "Telegram asked to wait until "+time.Now().Add(wait).Format(time.RFC3339))
+	c.health.Set(ctx, channels.Disconnected, "Telegram's rate limit: parley waits until "+time.Now().Add(wait).Format(time.RFC3339))
 	return wait
 }
 
@@ -245,7 +245,7 @@ func (p *poller) poison(ctx context.Context, raw []byte) {
 	if err != nil || n <= 0 || n < p.offset {
 		return
 	}
-	it := decoder{account: p.c.account}.unreadable(raw, wireUpdate{}, "an update that is no JSON")
+	it := decoder{account: p.c.account}.unreadable(raw, wireUpdate{}, "an update that is not JSON")
 	it.id, it.in.ID, it.in.Cursor = n, messageID(n), strconv.FormatInt(n, 10)
 	p.offer(ctx, []item{it})
 }
@@ -326,7 +326,7 @@ func (p *poller) trouble(ctx context.Context, failed *channels.Error) time.Durat
 	case failed.Class == channels.Limited:
 		return p.c.asked(ctx, max(failed.RetryAfter, p.network.NextBackOff()))
 	case errors.Is(failed, context.DeadlineExceeded):
-		p.c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("getUpdates gave no answer for %s; connecting anew", p.deadline))
+		p.c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram did not answer getUpdates for %s; reconnecting", p.deadline))
 		return p.network.NextBackOff()
 	default:
 		p.c.health.Set(ctx, channels.Disconnected, said.Error())
@@ -342,22 +342,22 @@ func (p *poller) conflicted(ctx context.Context, said *apiError) time.Duration {
 	}
 	p.conflict = time.Now()
 	p.conflicts++
-	detail := "another process polls with this bot token: stop it, or give this host a bot of its own"
+	detail := "another process polls with this bot token: stop that process, or use a separate bot for this host"
 	if said.says("webhook") {
-		if detail = "another program has set a webhook for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true"; p.c.cfg.TakeOverWebhook {
+		if detail = "another program has set a webhook for this bot: call deleteWebhook, or set takeOverWebhook: true"; p.c.cfg.TakeOverWebhook {
 			_, err := p.c.calls.ofBot(ctx, p.c.calls.sends, callTimeout, "deleteWebhook", nil)
 			switch failed := channels.Classify(err); {
 			case err == nil && !p.removed:
 				p.removed = true
-				p.c.log.WarnContext(ctx, "telegram webhook removed, as takeOverWebhook says")
+				p.c.log.WarnContext(ctx, "removed Telegram webhook because takeOverWebhook is true")
 				return 0
 			case err == nil:
-				detail = "another program sets a webhook for this bot again and again: remove it there"
+				detail = "another program keeps setting a webhook for this bot: stop that program"
 			case failed.RetryAfter > 0:
 				p.conflicts--
 				return p.c.asked(ctx, failed.RetryAfter)
 			default:
-				detail = "a webhook is set for this bot, and it cannot be removed: " + failed.Error()
+				detail = "cannot remove this bot's webhook: " + failed.Error()
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func (c *Channel) React(ctx context.Context, to channels.Address, id channels.MessageID, emoji string) error {
 	params, ephemeral := existing(to, id)
 	if ephemeral {
-		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: "setMessageReaction", Description: "not below a message that one member of a group alone sees"}}
+		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: "setMessageReaction", Description: "Telegram allows no reaction to a message that only one member sees"}}
 	}
 	type reaction struct {
 		Type  string `json:"type"`

@@ -60,11 +60,11 @@ func (c *Channel) refused(ctx context.Context, failed *channels.Error) error {
 		}
 		if channels.Classify(err).Class == channels.Unauthorized && err != nil {
 			c.refusal.counts()
-			c.health.Set(ctx, channels.Revoked, fmt.Sprintf("Telegram has not accepted the bot token since %s (%v): get a new one from @BotFather and configure it. The old one is tried again about every half hour",
+			c.health.Set(ctx, channels.Revoked, fmt.Sprintf("Telegram has not accepted the bot token since %s (%v): get a new one from @BotFather and put it into the configuration. parley retries the old one about every 30 minutes",
 				since.UTC().Format(time.RFC3339), failed.Err))
 			return &channels.Error{Class: channels.Unauthorized, Err: failed.Err}
 		}
 	}
-	c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram does not accept the bot token (%v); that is asked again before it counts", failed.Err))
+	c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram rejects the bot token (%v); parley tries again before it stops the account", failed.Err))
 	return nil
 }

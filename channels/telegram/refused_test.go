@@ -43,7 +43,7 @@ func TestOneRefusedOption(t *testing.T) {
 		"captions":            {method: "sendPhoto,sendDocument", says: "can't parse caption entities", times: 2, left: "the file a.png", unsent: "a.png"},
 		"administrators":      {method: "sendPhoto,sendDocument", says: "need administrator rights in the channel chat", left: "the file a.png", unsent: "a.png"},
 		"album, new words":    {method: "sendMediaGroup", says: "SOMETHING_NEW", times: 2, left: "the files a.png, a.png", unsent: "a.png; a.png"},
-		"link preview":        {method: "sendMessage", says: "WEBPAGE_URL_INVALID", left: "the wish for no link preview"},
+		"link preview":        {method: "sendMessage", says: "WEBPAGE_URL_INVALID", left: "the link preview option"},
 		"a group's topic":     {method: "sendMessage", says: "message thread not found", class: channels.Rejected},
 		"chat is gone":        {method: "sendPhoto", says: "chat not found", class: channels.Rejected},
 		"no text":             {method: "sendMessage", says: "not enough rights to send text messages to the chat", class: channels.Rejected},
@@ -105,7 +105,7 @@ func TestTextRefusedInNewWords(t *testing.T) {
 				if len(sent) != want || want == 0 && class(err) != channels.Rejected {
 					t.Fatalf("%v, %+v", err, sent)
 				}
-				if want == 1 && (err != nil || receipt.LeftOut != "the formatting, the reply reference, the wish for no link preview" || sent[0].Text != "x" || sent[0].Thread != topic || sent[0].ReplyTo != 0) {
+				if want == 1 && (err != nil || receipt.LeftOut != "the formatting, the reply reference, the link preview option" || sent[0].Text != "x" || sent[0].Thread != topic || sent[0].ReplyTo != 0) {
 					t.Errorf("%v, %+v, %+v", err, receipt, sent)
 				}
 			})

@@ -90,7 +90,7 @@ func (c *Channel) sendWords(ctx context.Context, params tgbotapi.Params, out cha
 	if ok && said.Code == http.StatusBadRequest && !said.moved && !said.isTooLong() && !slices.ContainsFunc(chatRefusals, said.says) && !slices.ContainsFunc(textRefusals, said.says) {
 		bare := maps.Clone(params)
 		delete(bare, previewParam)
-		left = "the wish for no link preview"
+		left = "the link preview option"
 		delete(bare, replyParam)
 		if replies {
 			left = leaving("the reply reference", left)
@@ -214,7 +214,7 @@ func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mo
 			without = append(without, "the topic")
 		case params[previewParam] != "" && (said.says("webpage") || said.says("web page") || said.says("preview")):
 			delete(params, previewParam)
-			without = append(without, "the wish for no link preview")
+			without = append(without, "the link preview option")
 		default:
 			return raw, "", err
 		}
@@ -230,7 +230,7 @@ func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
 	const method = "sendChatAction"
 	topic, direct, only := split(to.Thread)
 	if to.Type == channels.Room || direct != "" || only != "" {
-		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "not in channels and their direct messages, nor for one member of a group"}}
+		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "Telegram shows no typing in channels, in their direct messages or to a single group member"}}
 	}
 	if topic == "" && (to.Thread == general || c.topics.isForum(to.Chat)) {
 		topic = general

@@ -13,7 +13,7 @@ import (
 // As messages no agent has a use for them: they are skipped and counted. As what somebody answers to they are named.
 var services = map[string]string{
 	"new_chat_members": "somebody joined", "left_chat_member": "somebody left", "new_chat_title": "the chat got another name", "new_chat_photo": "the chat got another picture",
-	"delete_chat_photo": "the picture of the chat was taken away", "chat_owner_left": "the owner left the chat", "chat_owner_changed": "the chat has another owner",
+	"delete_chat_photo": "the picture of the chat was removed", "chat_owner_left": "the owner left the chat", "chat_owner_changed": "the chat has another owner",
 	"group_chat_created": "the group was made", "supergroup_chat_created": "the group was made", "channel_chat_created": "the channel was made",
 	"migrate_to_chat_id": "the group became a supergroup", "migrate_from_chat_id": "the group became a supergroup",
 	"message_auto_delete_timer_changed": "messages are deleted after another time", "pinned_message": "a message was pinned",
@@ -27,7 +27,7 @@ var services = map[string]string{
 	"direct_message_price_changed": "direct messages have another price", "paid_message_price_changed": "messages have another price",
 	"suggested_post_approved": "a suggested post was approved", "suggested_post_approval_failed": "a suggested post could not be approved", "suggested_post_declined": "a suggested post was declined",
 	"suggested_post_paid": "a suggested post was paid", "suggested_post_refunded": "a suggested post was refunded",
-	"community_chat_added": "the chat was added to a community", "community_chat_removed": "the chat was taken out of a community",
+	"community_chat_added": "the chat was added to a community", "community_chat_removed": "the chat was removed from a community",
 	"video_chat_scheduled": "a video chat was planned", "video_chat_started": "a video chat began", "video_chat_ended": "a video chat ended", "video_chat_participants_invited": "people were invited to a video chat",
 }
 

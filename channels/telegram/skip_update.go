@@ -100,7 +100,7 @@ func judge(raw json.RawMessage) (skip, why string) {
 					return f, ""
 				}
 				if !metaFields[f] {
-					why = fmt.Sprintf("a %s with nothing known in it but %.60q", kind, f)
+					why = fmt.Sprintf("%s with only the unknown field %.60q", kind, f)
 				}
 			}
 			if why == "" {
@@ -111,7 +111,7 @@ func judge(raw json.RawMessage) (skip, why string) {
 			if otherUpdates[kind] {
 				return kind, ""
 			}
-			why = fmt.Sprintf("unknown kind of update %.60q", kind)
+			why = fmt.Sprintf("unknown update kind %.60q", kind)
 		}
 	}
 	if why == "" {

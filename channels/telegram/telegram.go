@@ -37,8 +37,8 @@ const (
 type Config struct {
 	Token              channels.Secret `yaml:"token" json:"token" required:"true" doc:"Bot token, from @BotFather."`
 	APIURL             string          `yaml:"apiUrl" json:"apiUrl" default:"https://api.telegram.org" doc:"Base URL of the Bot API server."`
-	PollTimeoutSeconds int             `yaml:"pollTimeoutSeconds" json:"pollTimeoutSeconds" default:"30" min:"1" max:"50" doc:"Duration of one long poll for updates, in seconds. The host gives a hanging poll up 15 s later."`
-	TakeOverWebhook    bool            `yaml:"takeOverWebhook" json:"takeOverWebhook" doc:"true: remove a webhook that is set for the bot. false: while another program has set a webhook, the bot receives nothing and says so."`
+	PollTimeoutSeconds int             `yaml:"pollTimeoutSeconds" json:"pollTimeoutSeconds" default:"30" min:"1" max:"50" doc:"Duration of one long poll for updates, in seconds. The host aborts a hanging poll 15 s later."`
+	TakeOverWebhook    bool            `yaml:"takeOverWebhook" json:"takeOverWebhook" doc:"true: remove a webhook that is set for the bot. false: while another program has a webhook set, the bot receives nothing and the account shows a conflict."`
 	Webhook            Webhook         `yaml:"webhook" json:"webhook"`
 }
 
@@ -116,7 +116,7 @@ func (c Config) Validate() error {
 	case token == "":
 		add("token", "is missing: get one from @BotFather")
 	case !tokenPattern.MatchString(token):
-		add("token", "has characters that no bot token has: copy it again from @BotFather")
+		add("token", "has characters that are not allowed in a bot token: copy the token again from @BotFather")
 	}
 	if c.APIURL != "" {
 		base, err := url.Parse(c.APIURL)

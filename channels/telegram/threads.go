@@ -95,5 +95,5 @@ func (m *wireMessage) id() (channels.MessageID, error) {
 	case m.MessageID == 0 && m.EphemeralID > 0:
 		return channels.MessageID(ephemeralID + strconv.FormatInt(m.EphemeralID, 10)), nil
 	}
-	return "", fmt.Errorf("message_id %d is no message id", m.MessageID)
+	return "", fmt.Errorf("message_id %d is not a message id", m.MessageID)
 }

@@ -103,7 +103,7 @@ func TestWebhook(t *testing.T) {
 		began := time.Now()
 		r.start()
 		time.Sleep(10 * time.Second) // virtual time
-		if h := ch.Health(); !strings.Contains(h.Detail, "asked to wait") {
+		if h := ch.Health(); !strings.Contains(h.Detail, "parley waits until") {
 			t.Errorf("%+v", h)
 		}
 		r.wait(1)

@@ -66,7 +66,7 @@ func (o *opened) open(f channels.File) (io.Reader, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.done {
-		return nil, errors.New("the call is over")
+		return nil, errors.New("the call has ended")
 	}
 	r, err := f.Open()
 	if err != nil {

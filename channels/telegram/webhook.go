@@ -34,7 +34,7 @@ func (w Webhook) validate(add func(field, format string, a ...any)) {
 	secret := w.Secret.Reveal()
 	if w.URL == "" {
 		if secret != "" {
-			add("webhook.url", "is missing: a secret alone makes no webhook")
+			add("webhook.url", "is missing: set url, or remove secret")
 		}
 		return
 	}
@@ -43,7 +43,7 @@ func (w Webhook) validate(add func(field, format string, a ...any)) {
 	}
 	switch {
 	case secret == "":
-		add("webhook.secret", "is missing: without one anybody could deliver updates; make one up, for example with `openssl rand -hex 32`")
+		add("webhook.secret", "is missing: without a secret, any program could deliver updates; create one with `openssl rand -hex 32`")
 	case !secretPattern.MatchString(secret):
 		add("webhook.secret", "want 1 to 256 characters of A-Z, a-z, 0-9, _ and -")
 	}
@@ -103,10 +103,10 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 	}
 	var info webhookInfo
 	if err := json.Unmarshal(raw, &info); err != nil {
-		return &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getWebhookInfo", Description: "the answer makes no sense"}}
+		return &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getWebhookInfo", Description: "unexpected answer"}}
 	}
 	if info.URL != "" && info.URL != c.cfg.Webhook.URL && !c.cfg.TakeOverWebhook {
-		c.health.Set(ctx, channels.Conflict, "another webhook is set for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true")
+		c.health.Set(ctx, channels.Conflict, "another webhook is set for this bot: call deleteWebhook, or set takeOverWebhook: true")
 		return nil
 	}
 	if !*set || info.URL != c.cfg.Webhook.URL {

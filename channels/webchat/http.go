@@ -88,9 +88,9 @@ func (e endpoint) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, ErrNotRunning)
 	default:
 		// The store's own words are for the log, not for whoever holds the page.
-		e.c.log.Warn("webchat: a post was not taken", "chat", string(msg.Chat), "error", err)
+		e.c.log.Warn("webchat message not stored", "chat", string(msg.Chat), "error", err)
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, errors.New("the message could not be stored: post it again with the same id; the host's log says why"))
+		refuse(w, http.StatusServiceUnavailable, errors.New("cannot store the message: post it again with the same id; the host's log has the cause"))
 	}
 }
 

@@ -220,7 +220,7 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: err}
 	}
 	if out.Key == "" {
-		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: errors.New("webchat: a message without a key cannot be sent exactly once")}
+		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: errors.New("webchat: message without an idempotency key")}
 	}
 	return c.deliver(out, time.Now()), nil
 }

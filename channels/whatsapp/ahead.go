@@ -167,10 +167,10 @@ func (l *link) stays(n *waBinary.Node) bool {
 	return true
 }
 
-const notOnDisk = "the WhatsApp key file cannot be put on disk"
+const notOnDisk = "cannot write the WhatsApp key file"
 
 // keysLost ends a Run whose keys could not be put on disk.
 func (l *link) keysLost() (ending, bool) {
 	err := l.keys.ahead.fail(nil)
-	return ending{state: channels.Disconnected, detail: notOnDisk, err: keyTrouble(fmt.Errorf("putting it on disk: %w", err))}, err != nil
+	return ending{state: channels.Disconnected, detail: notOnDisk, err: keyTrouble(fmt.Errorf("write key file: %w", err))}, err != nil
 }

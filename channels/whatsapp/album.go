@@ -286,7 +286,7 @@ func (r *gatherer) forgetGestures() {
 // acknowledge tells the server of a stanza that was held back, as the library does of others.
 func (r *gatherer) acknowledge(s unacknowledged) {
 	if err := r.keys.device.EventBuffer.ClearBufferedEventPlaintext(r.offering, s.hash); err != nil {
-		r.c.log.WarnContext(r.offering, "text of a WhatsApp message not cleared", "id", s.info.ID, "err", err)
+		r.c.log.WarnContext(r.offering, "WhatsApp message text not cleared", "id", s.info.ID, "err", err)
 	}
 	a := waBinary.Attrs{"from": s.info.Sender}
 	switch {

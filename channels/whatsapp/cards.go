@@ -253,7 +253,7 @@ func readRare(msg *waE2E.Message) (content, bool) {
 	case msg.GetPinInChatMessage() != nil:
 		return content{unknown: pinned(msg.GetPinInChatMessage())}, true
 	case msg.GetKeepInChatMessage() != nil:
-		return content{unknown: "a disappearing message was kept in the chat, or not any longer"}, true
+		return content{unknown: "a disappearing message was kept in the chat, or is no longer kept"}, true
 	case msg.GetSecretEncryptedMessage() != nil, msg.GetEncReactionMessage() != nil, msg.GetEncCommentMessage() != nil:
 		return content{unknown: "something about a message whose key this device does not have"}, true
 	case msg.GetConditionalRevealMessage() != nil:
@@ -264,7 +264,7 @@ func readRare(msg *waE2E.Message) (content, bool) {
 
 func pinned(m *waE2E.PinInChatMessage) string {
 	if m.GetType() == waE2E.PinInChatMessage_UNPIN_FOR_ALL {
-		return "a message is not pinned any more"
+		return "a message was unpinned"
 	}
 	return "a message was pinned"
 }

@@ -228,9 +228,9 @@ func (d *decoder) undecryptable(evt *events.UndecryptableMessage) (channels.Inbo
 	case evt.UnavailableType == events.UnavailableTypeViewOnce:
 		in.Reason = "a message that can be viewed once: WhatsApp shows it on the phone only"
 	case evt.IsUnavailable:
-		in.Reason = "waiting for this message: WhatsApp sent it without its content, the phone was asked for it"
+		in.Reason = "waiting for this message: WhatsApp sent no content, so parley asked the phone for it"
 	default:
-		in.Reason = "waiting for this message: it could not be decrypted, its sender was asked to send it again"
+		in.Reason = "waiting for this message: parley cannot decrypt it and asked its sender to send it again"
 	}
 	return in, true
 }

@@ -25,10 +25,10 @@ type trouble struct {
 
 // errKeysFailed has the cause in its text only.
 func errKeysFailed(err error) error {
-	return fmt.Errorf("the key file cannot be used (%s): %w", err.Error(), context.Canceled)
+	return fmt.Errorf("use key file (%s): %w", err.Error(), context.Canceled)
 }
 
-var errKeysBefore = errors.New("it could not be used before")
+var errKeysBefore = errors.New("an earlier write failed")
 
 // of notes a failure of the file itself.
 func (t *trouble) of(err error) error {

@@ -31,11 +31,11 @@ const stickerLimit = 500 << 10
 // file uploads a file and makes its message.
 func (o *outbox) file(ctx context.Context, out channels.Outbound) (*sentFile, error) {
 	if len(out.Files) > 1 {
-		return nil, failure(channels.Rejected, "WhatsApp takes one file in a message, not %d", len(out.Files))
+		return nil, failure(channels.Rejected, "WhatsApp accepts one file in a message, not %d", len(out.Files))
 	}
 	f := out.Files[0]
 	if f.Size > fileLimit {
-		return nil, failure(channels.Rejected, "%s has %d bytes, more than the %d that are sent", f.Name, f.Size, fileLimit)
+		return nil, failure(channels.Rejected, "%s has %d bytes, more than the limit of %d", f.Name, f.Size, fileLimit)
 	}
 	kind := shownAs(f, out.Text)
 	ctx, cancel := o.within(ctx, uploadPatience)
@@ -97,24 +97,24 @@ func (o *outbox) upload(ctx context.Context, f channels.File, kind whatsmeow.Med
 	var none whatsmeow.UploadResponse
 	in, err := f.Open()
 	if err != nil {
-		return none, failure(channels.Rejected, "%s cannot be read: %w", f.Name, err)
+		return none, failure(channels.Rejected, "read %s: %w", f.Name, err)
 	}
 	defer func() { _ = in.Close() }()
 	temp, err := os.CreateTemp(filepath.Dir(o.c.keys), uploadFiles)
 	if err != nil {
-		return none, failure(channels.Transient, "no room for a copy of %s: %w", f.Name, err)
+		return none, failure(channels.Transient, "create a temporary copy of %s: %w", f.Name, err)
 	}
 	defer func() { _, _ = temp.Close(), os.Remove(temp.Name()) }()
 	up, err := o.cli.UploadReader(ctx, io.LimitReader(in, fileLimit+1), temp, kind)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "status code 413"):
-		return none, failure(channels.Rejected, "WhatsApp does not take %s: it is too large", f.Name)
+		return none, failure(channels.Rejected, "WhatsApp refused %s: the file is too large", f.Name)
 	case err != nil && refusedUpload.MatchString(err.Error()):
-		return none, failure(channels.Rejected, "WhatsApp does not take %s: %w", f.Name, reason(err))
+		return none, failure(channels.Rejected, "WhatsApp refused %s: %w", f.Name, reason(err))
 	case err != nil:
-		return none, failure(channels.Transient, "%s could not be uploaded: %w", f.Name, reason(err))
+		return none, failure(channels.Transient, "upload %s: %w", f.Name, reason(err))
 	case up.FileLength > fileLimit:
-		return none, failure(channels.Rejected, "%s has more than the %d bytes that are sent", f.Name, fileLimit)
+		return none, failure(channels.Rejected, "%s is larger than the limit of %d bytes", f.Name, fileLimit)
 	}
 	return up, nil
 }
@@ -169,7 +169,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 		return nil, failure(channels.Rejected, "%w", err)
 	}
 	if size := max(m.Size, int64(min(ref.Size, 1<<62))); size > limit { //nolint:gosec // bounded by min
-		return nil, failure(channels.Rejected, "the file has %d bytes, at most %d are read", size, limit)
+		return nil, failure(channels.Rejected, "the file has %d bytes, more than the limit of %d", size, limit)
 	}
 	l := c.live.Load()
 	if l == nil {
@@ -183,13 +183,13 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 	case err == nil && int64(len(data)) <= limit:
 		return data, nil
 	case err == nil, errors.Is(err, errTooLarge):
-		return nil, failure(channels.Rejected, "the file is larger than the %d bytes that are read", limit)
+		return nil, failure(channels.Rejected, "the file is larger than the limit of %d bytes", limit)
 	case errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith403), errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith404), errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith410):
-		return nil, failure(channels.Rejected, "the file is not on WhatsApp's servers any more: ask for it to be sent again")
+		return nil, failure(channels.Rejected, "WhatsApp's servers no longer have the file: ask the sender to send it again")
 	case errors.Is(err, whatsmeow.ErrInvalidMediaHMAC), errors.Is(err, whatsmeow.ErrInvalidMediaEncSHA256), errors.Is(err, whatsmeow.ErrInvalidMediaSHA256), errors.Is(err, whatsmeow.ErrTooShortFile):
 		return nil, failure(channels.Rejected, "the file is damaged: %w", err)
 	}
-	return nil, failure(channels.Transient, "the file could not be read: %w", hideURL(err))
+	return nil, failure(channels.Transient, "read file: %w", hideURL(err))
 }
 
 type limitKey struct{}

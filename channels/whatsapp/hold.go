@@ -21,7 +21,7 @@ const (
 
 var tryWaits = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second}
 
-var errEnding = errors.New("the Run is ending")
+var errEnding = errors.New("the connection is closing")
 
 // refusal is the stanza that a chat waits for: something in it was not taken.
 type refusal struct {
@@ -90,7 +90,7 @@ func (k *intake) try(in channels.Inbound) error {
 	}
 }
 
-// pause waits between two tries. false: the Run is ending.
+// pause waits between two tries. false: the connection is closing.
 func (k *intake) pause(d time.Duration) bool {
 	const look = 50 * time.Millisecond
 	for end := time.Now().Add(d); time.Now().Before(end); {
@@ -115,14 +115,14 @@ func (k *intake) fetchAgain() {
 	k.retry.Lock()
 	defer k.retry.Unlock()
 	if k.again == nil {
-		k.again = time.AfterFunc(k.refusals.NextBackOff(), func() { k.end(ending{atOnce: true, again: true, detail: "fetching what was not taken"}) })
+		k.again = time.AfterFunc(k.refusals.NextBackOff(), func() { k.end(ending{atOnce: true, again: true, detail: "reconnecting to fetch events again"}) })
 	}
 }
 
 // keysFailed is told when the key file cannot be used for a message.
 func (k *intake) keysFailed(err error) {
 	k.fetchAgain()
-	k.c.log.WarnContext(k.offering, "cannot use the WhatsApp key file", "hint", "events that come meanwhile are fetched again", "err", err)
+	k.c.log.WarnContext(k.offering, "cannot use the WhatsApp key file", "hint", "parley fetches the affected events again", "err", err)
 }
 
 func (k *intake) stopRetry() {

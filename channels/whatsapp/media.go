@@ -26,7 +26,7 @@ var mediaTypes = map[string]whatsmeow.MediaType{
 	"image": whatsmeow.MediaImage, "video": whatsmeow.MediaVideo, "audio": whatsmeow.MediaAudio, "document": whatsmeow.MediaDocument,
 }
 
-var errRef = errors.New("this is no reference to a WhatsApp file")
+var errRef = errors.New("not a reference to a WhatsApp file")
 
 func parseRef(text string) (mediaRef, whatsmeow.MediaType, error) {
 	var r mediaRef

@@ -80,7 +80,7 @@ func (l *link) offerMessage(d *decoder, evt *events.Message, stanza string, in c
 func (l *link) decode(d *decoder, evt *events.Message) (in channels.Inbound, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			l.c.log.ErrorContext(l.offering, "a WhatsApp message could not be read", "id", evt.Info.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			l.c.log.ErrorContext(l.offering, "cannot decode WhatsApp message", "id", evt.Info.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 			in, ok = d.broken(&evt.Info, "reading this message failed"), true
 		}
 	}()
@@ -91,7 +91,7 @@ func (l *link) decode(d *decoder, evt *events.Message) (in channels.Inbound, ok 
 		if in.Event == channels.Deleted {
 			what = "a deletion"
 		}
-		in.Event, in.Reason, in.Text, in.Media = channels.Unreadable, what+" of somebody else's message", "", nil
+		in.Event, in.Reason, in.Text, in.Media = channels.Unreadable, what+" of another person's message", "", nil
 	}
 	return in, ok
 }

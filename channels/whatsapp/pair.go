@@ -48,7 +48,7 @@ func (c *Channel) Pair(ctx context.Context, phone string, show func(channels.Pai
 		return err
 	}
 	c.setState(ctx, channels.Stopped, "")
-	c.log.InfoContext(ctx, "the WhatsApp account is linked", "number", "+"+p.cli.Store.GetJID().User)
+	c.log.InfoContext(ctx, "WhatsApp account linked", "number", "+"+p.cli.Store.GetJID().User)
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
 	}
 	if keys.linked() {
 		keys.close()
-		return nil, nil, failure(channels.Rejected, "the account is linked already: %s ends that link", c.command("logout"))
+		return nil, nil, failure(channels.Rejected, "the account is already linked: run %s first to end that link", c.command("logout"))
 	}
 	conn, cut := context.WithCancel(context.WithoutCancel(ctx))
 	p := &pairing{c: c, cli: c.newClient(conn, keys.device, log), events: make(chan any, 16), tail: tail, dials: dials}
@@ -128,7 +128,7 @@ func (p *pairing) connect(ctx context.Context) error {
 	defer impatient.Stop()
 	if err := p.dials.connect(conn, p.cli); err != nil { //nolint:contextcheck // the connection outlives this call
 		p.tail.over()
-		return failure(channels.Transient, "WhatsApp cannot be reached: %w", err)
+		return failure(channels.Transient, "cannot reach WhatsApp: %w", err)
 	}
 	return nil
 }
@@ -144,10 +144,10 @@ func (p *pairing) run(ctx context.Context, phone string, show func(channels.Pair
 	for {
 		select {
 		case <-ctx.Done():
-			return failure(channels.Transient, "linking was given up: %w", ctx.Err())
+			return failure(channels.Transient, "linking stopped: %w", ctx.Err())
 		case <-next.C:
 			if phone != "" || len(codes) == 0 {
-				return failure(channels.Transient, "nobody confirmed the link in time: start again")
+				return failure(channels.Transient, "the phone did not confirm the link in time: start again")
 			}
 			codes = p.showQR(codes, laterQR, next, show)
 		case evt := <-p.events:
@@ -192,15 +192,15 @@ func (p *pairing) showCode(ctx context.Context, phone string, next *time.Timer, 
 	code, err := p.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, codeClient)
 	switch {
 	case errors.Is(err, whatsmeow.ErrPhoneNumberTooShort), errors.Is(err, whatsmeow.ErrPhoneNumberIsNotInternational):
-		return failure(channels.Rejected, "the phone number must be whole, with the country's code: +4915112345678")
+		return failure(channels.Rejected, "the phone number must include the country code, for example +4915112345678")
 	case err != nil:
 		if query, ok := errors.AsType[*whatsmeow.IQError](err); ok && query.Code < ackServerFirst {
 			if query.Code == ackRateLimit {
-				return failure(channels.Limited, "too many tries with that number: wait an hour, or use the QR code")
+				return failure(channels.Limited, "too many attempts with that number: wait an hour, or use the QR code")
 			}
-			return failure(channels.Rejected, "WhatsApp gives no code for that number (error %d): check it, or use the QR code", query.Code)
+			return failure(channels.Rejected, "WhatsApp refused a code for that number (error %d): check the number, or use the QR code", query.Code)
 		}
-		return failure(channels.Transient, "WhatsApp gave no code: %w", reason(err))
+		return failure(channels.Transient, "get pairing code: %w", reason(err))
 	}
 	next.Reset(codeTime)
 	show(channels.PairStep{Code: code, Expires: time.Now().Add(codeTime)})
@@ -211,16 +211,16 @@ func (p *pairing) showCode(ctx context.Context, phone string, next *time.Timer, 
 func (c *Channel) pairTrouble(evt any, cli *whatsmeow.Client) error {
 	switch e := evt.(type) {
 	case *events.PairError:
-		return failure(channels.Rejected, "the phone's confirmation was not valid: start again")
+		return failure(channels.Rejected, "the phone's confirmation was invalid: start again")
 	case *events.QRScannedWithoutMultidevice:
-		return failure(channels.Rejected, "WhatsApp on the phone is too old for linked devices: update it")
+		return failure(channels.Rejected, "WhatsApp on the phone is too old for linked devices: update the app")
 	case *events.PairPasskeyRequest, *events.PairPasskeyError, *events.PairPasskeyConfirmation:
-		return failure(channels.Unsupported, "the account asks for a passkey, which cannot be given here: link it with a code (a phone number), or turn the passkey off for linking")
+		return failure(channels.Unsupported, "the account requires a passkey, which parley does not support: link by phone number, or turn the passkey off for linking")
 	case *events.StreamError:
 		return failure(channels.Transient, "WhatsApp closed the connection with error %s", e.Code)
 	case *events.Disconnected:
 		if !cli.IsConnected() {
-			return failure(channels.Transient, "nobody confirmed the link in time, or the connection broke: start again")
+			return failure(channels.Transient, "the phone did not confirm the link in time, or the connection broke: start again")
 		}
 	}
 	if end, ok := c.verdict(evt); ok {
@@ -254,7 +254,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 	}
 	keys.close()
 	if err := errors.Join(removeKeys(c.keys), removeStrangers(filepath.Dir(c.keys)), removeTimers(filepath.Dir(c.keys))); err != nil {
-		return failure(channels.Transient, "the keys could not be removed: %w", err)
+		return failure(channels.Transient, "remove keys: %w", err)
 	}
 	c.setState(ctx, channels.LoggedOut, c.login())
 	return nil

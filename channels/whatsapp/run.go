@@ -76,7 +76,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 }
 
 var (
-	errBusy = &channels.Error{Class: channels.Rejected, Err: errors.New("the account is in use: stop it before it is linked or unlinked")}
+	errBusy = &channels.Error{Class: channels.Rejected, Err: errors.New("the account is in use: stop the account before you link or unlink it")}
 	errHeld = errors.New("WhatsApp restricts the account")
 )
 
@@ -136,7 +136,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	l.cli = cli
 	l.groups = newGroups(l.groupFacts)
 	if l.timers, err = loadTimers(filepath.Dir(c.keys), c.log); err != nil {
-		c.log.WarnContext(ctx, "timers of chats not read", "err", err)
+		c.log.WarnContext(ctx, "cannot read WhatsApp chat timers", "err", err)
 	}
 	l.typing = newTyping(l)
 	if l.unknown, err = loadStrangers(filepath.Dir(c.keys)); err != nil {
@@ -193,7 +193,7 @@ func (l *link) connection(ctx context.Context) ending {
 		return ending{}
 	}
 	if err := l.dial(ctx, conn, cut); err != nil {
-		return ending{detail: "WhatsApp cannot be reached: " + err.Error()}
+		return ending{detail: "cannot reach WhatsApp: " + err.Error()}
 	}
 	defer l.disconnect(cut)
 	defer l.c.live.Store(nil)

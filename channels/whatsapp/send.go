@@ -51,7 +51,7 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 			return channels.Receipt{}, err
 		}
 	}
-	return channels.Receipt{}, failure(channels.Rejected, "there is nothing to send")
+	return channels.Receipt{}, failure(channels.Rejected, "the message is empty")
 }
 
 // outbox makes and writes the messages of a link, one at a time.
@@ -141,7 +141,7 @@ func withMentions(c *waE2E.ContextInfo, jids []string) *waE2E.ContextInfo {
 func (c *Channel) reach(to channels.Address) (*link, types.JID, error) {
 	jid, ok := chatJID(to)
 	if !ok {
-		return nil, jid, failure(channels.Rejected, "%q is no WhatsApp chat", to.Chat)
+		return nil, jid, failure(channels.Rejected, "%q is not a WhatsApp chat", to.Chat)
 	}
 	if wait := c.onHold(); wait > 0 {
 		return nil, jid, &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: errHeld}
@@ -161,7 +161,7 @@ func (o *outbox) write(ctx context.Context, to types.JID, msg *waE2E.Message, id
 	case o.sends <- struct{}{}:
 		defer func() { <-o.sends }()
 	case <-ctx.Done():
-		return time.Time{}, failure(channels.Transient, "the message was not sent: %w", ctx.Err())
+		return time.Time{}, failure(channels.Transient, "send message: %w", ctx.Err())
 	}
 	o.left.expect(id)
 	resp, err := o.cli.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: id, Timeout: o.c.pace.ack})
@@ -209,7 +209,7 @@ func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.
 		return err
 	}
 	if p, known := c.recent.get(string(id)); known && time.Since(p.at) > whatsmeow.EditWindow {
-		return failure(channels.Rejected, "a message can be changed for %s after it was sent", whatsmeow.EditWindow)
+		return failure(channels.Rejected, "WhatsApp allows changes only for %s after sending", whatsmeow.EditWindow)
 	}
 	text, mentioned := l.out.mention(ctx, to, out.Text)
 	changed := textMessage(text, l.out.expiring(ctx, out.To, to, withMentions(nil, mentioned)))
@@ -227,7 +227,7 @@ func (c *Channel) React(ctx context.Context, to channels.Address, id channels.Me
 	if p, known := c.recent.get(string(id)); known {
 		author = p.author
 	} else if to.Type != channels.Direct {
-		return failure(channels.Unsupported, "it is not known any more who wrote that message")
+		return failure(channels.Unsupported, "parley no longer knows the author of that message")
 	}
 	_, err = l.out.write(ctx, jid, l.cli.BuildReaction(l.address(ctx, jid), author, string(id), emoji), l.cli.GenerateMessageID())
 	return err
@@ -245,14 +245,14 @@ func (c *Channel) Acknowledge(ctx context.Context, to channels.Address, id chann
 	p, known := c.recent.get(string(id))
 	switch {
 	case !known:
-		return failure(channels.Unsupported, "it is not known any more who wrote that message")
+		return failure(channels.Unsupported, "parley no longer knows the author of that message")
 	case p.chat.IsEmpty() || l.me.is(p.author):
 		return nil
 	}
 	ctx, cancel := l.out.within(ctx, callPatience)
 	defer cancel()
 	if err := l.cli.MarkRead(ctx, []types.MessageID{string(id)}, time.Now(), p.chat, p.author); err != nil {
-		return failure(channels.Transient, "the message was not marked as read: %w", reason(err))
+		return failure(channels.Transient, "mark message as read: %w", reason(err))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func TestGroup(t *testing.T) {
 	h.class(h.ch.React(t.Context(), h.group(g), "3EB0UNKNOWN", "👍"), channels.Unsupported)
 
 	bert.Post(g, "", changeOf(id))
-	if in = h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "somebody else") {
+	if in = h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "another person") {
 		t.Errorf("Bert changes Anna's message: %+v", in)
 	}
 	g.Add(anna.Phone, carl.Phone)
@@ -208,11 +208,11 @@ func TestDeletionsByOthers(t *testing.T) {
 	}
 	ours := h.send(channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "mine"})
 	anna.Revoke(h.phone, string(ours.ID))
-	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a deletion of somebody else's message") {
+	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a deletion of another person's message") {
 		t.Errorf("of ours, in a direct chat: %+v", in)
 	}
 	anna.Post(h.phone, "", changeOf(string(ours.ID)))
-	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a change of somebody else's message") {
+	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a change of another person's message") {
 		t.Errorf("a change of ours: %+v", in)
 	}
 	h.phone.Owner().Revoke(anna, string(ours.ID))

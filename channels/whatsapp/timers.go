@@ -142,7 +142,7 @@ func (t *timers) set(ctx context.Context, chat channels.ChatID, one timer) {
 		return
 	}
 	if err := t.save(); err != nil {
-		t.log.WarnContext(ctx, "timers of chats not kept", "err", err)
+		t.log.WarnContext(ctx, "cannot store WhatsApp chat timers", "err", err)
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 var ackChat = []int{401, 403, 404, 405, 410, 420, 421, 475}
 
 // errContent marks a refusal of what a message has in it: the same text may be taken without its options.
-var errContent = errors.New("WhatsApp does not take this message")
+var errContent = errors.New("WhatsApp rejected the message")
 
 const rateWait = time.Minute
 
@@ -53,9 +53,9 @@ func (o *outbox) sendFailure(ctx context.Context, err error, left bool) *channel
 	}
 	switch {
 	case errors.Is(err, whatsmeow.ErrGroupNotFound), errors.Is(err, whatsmeow.ErrNotInGroup):
-		return failure(channels.Rejected, "the account is not in that group (any more)")
+		return failure(channels.Rejected, "the account is not a member of that group")
 	case errors.Is(err, whatsmeow.ErrUnknownServer), errors.Is(err, whatsmeow.ErrRecipientADJID), errors.Is(err, whatsmeow.ErrBroadcastListUnsupported):
-		return failure(channels.Rejected, "that is no chat that WhatsApp takes messages for")
+		return failure(channels.Rejected, "WhatsApp accepts no messages for that kind of chat")
 	case !left && strings.Contains(err.Error(), "no LID found for"):
 		return failure(channels.Rejected, "that number is not on WhatsApp")
 	case errors.Is(err, whatsmeow.ErrNotLoggedIn):
@@ -66,7 +66,7 @@ func (o *outbox) sendFailure(ctx context.Context, err error, left bool) *channel
 	if query, ok := errors.AsType[*whatsmeow.IQError](err); ok {
 		return queryFailure(query)
 	}
-	return failure(channels.Transient, "the message was not sent: %w", reason(err))
+	return failure(channels.Transient, "send message: %w", reason(err))
 }
 
 // ackCode reads the number out of the library's error, which has it in its text only.
@@ -87,9 +87,9 @@ func (o *outbox) refusedBy(ctx context.Context, code int) *channels.Error {
 	case code == ackRateLimit:
 		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many messages", code)}
 	case code >= ackServerFirst:
-		return failure(channels.Transient, "error %d: WhatsApp has trouble", code)
+		return failure(channels.Transient, "error %d: WhatsApp has an internal error", code)
 	case slices.Contains(ackChat, code):
-		return failure(channels.Rejected, "error %d: WhatsApp does not take messages of this account for that chat", code)
+		return failure(channels.Rejected, "error %d: WhatsApp does not allow this account to write in that chat", code)
 	}
 	return failure(channels.Rejected, "error %d: %w", code, errContent) // such as 400, 413, 479 "smax-invalid", and codes of tomorrow
 }
@@ -98,9 +98,9 @@ func (o *outbox) refusedBy(ctx context.Context, code int) *channels.Error {
 func queryFailure(e *whatsmeow.IQError) *channels.Error {
 	switch {
 	case e.Code == ackRateLimit:
-		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many questions", e.Code)}
+		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many requests", e.Code)}
 	case e.Code == 403 || e.Code == 404 || e.Code == 406 || e.Code == 410:
-		return failure(channels.Rejected, "error %d (%s): there is no such chat for this account", e.Code, e.Text)
+		return failure(channels.Rejected, "error %d (%s): the chat does not exist for this account", e.Code, e.Text)
 	}
 	return failure(channels.Transient, "error %d (%s) before the message could be sent", e.Code, e.Text)
 }

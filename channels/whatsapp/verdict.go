@@ -19,15 +19,15 @@ func (c *Channel) verdict(evt any) (ending, bool) {
 		end.aside = true
 		return end, true
 	case *events.StreamReplaced:
-		return unauthorized(channels.Replaced, "another program uses the keys of this link (a copy of its file?): stop that one, then restart this account"), true
+		return unauthorized(channels.Replaced, "another program uses this link's keys, perhaps a copy of the key file: stop that program, then restart this account"), true
 	case *events.ClientOutdated:
-		end := unauthorized(channels.Outdated, "WhatsApp does not accept this version any more: install a newer parley")
+		end := unauthorized(channels.Outdated, "WhatsApp no longer accepts this version: install a newer parley")
 		end.update = true
 		return end, true
 	case *events.TemporaryBan:
 		return banned(e), true
 	case *events.CATRefreshError:
-		return unauthorized(channels.Refused, "WhatsApp does not renew the login: run "+c.command("logout")+", then "+c.command("login")), true
+		return unauthorized(channels.Refused, "WhatsApp refused to renew the login: run "+c.command("logout")+", then "+c.command("login")), true
 	case *events.ConnectFailure:
 		return c.connectFailure(e), true
 	}
@@ -59,16 +59,16 @@ func (l *link) doubtful(end *ending) bool {
 	if l.doubt.times++; l.doubt.times >= verdictTries && time.Since(l.doubt.since) >= l.c.pace.verdict {
 		return false
 	}
-	end.detail += "; asked again, as it may be an error of WhatsApp"
+	end.detail += "; parley tries again, in case this is WhatsApp's error"
 	return true
 }
 
 func (c *Channel) loggedOut(reason events.ConnectFailureReason) string {
 	switch reason {
 	case events.ConnectFailureMainDeviceGone:
-		return "WhatsApp has locked the account, or it was moved to another phone: open WhatsApp on the phone, then " + c.login()
+		return "WhatsApp locked the account or moved it to another phone: open WhatsApp on the phone, then " + c.login()
 	case events.ConnectFailureUnknownLogout:
-		return "WhatsApp has banned the account: open WhatsApp on the phone to ask for a review; when it is back, " + c.login()
+		return "WhatsApp has banned the account: open WhatsApp on the phone to ask for a review; after the review, " + c.login()
 	default:
 		return "the link was removed on the phone: " + c.login()
 	}
@@ -80,7 +80,7 @@ func banned(e *events.TemporaryBan) ending {
 	if believable(e.Expire) {
 		until = "until " + time.Now().Add(e.Expire).Format(time.RFC1123)
 	}
-	detail := fmt.Sprintf("WhatsApp has banned the account %s (%s): let it rest; nothing is sent until %s", until, e.Code, time.Now().Add(wait).Format(time.RFC1123))
+	detail := fmt.Sprintf("WhatsApp banned the account %s (%s): do not use it meanwhile; parley sends nothing until %s", until, e.Code, time.Now().Add(wait).Format(time.RFC1123))
 	return ending{state: channels.Banned, detail: detail, err: &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: errors.New(detail)}}
 }
 
@@ -88,7 +88,7 @@ func banned(e *events.TemporaryBan) ending {
 func (c *Channel) connectFailure(e *events.ConnectFailure) ending {
 	switch e.Reason {
 	case events.ConnectFailureBadUserAgent:
-		end := unauthorized(channels.Outdated, "WhatsApp does not accept what this version says of itself: install a newer parley")
+		end := unauthorized(channels.Outdated, "WhatsApp rejects this version's client information: install a newer parley")
 		end.update = true
 		return end
 	case events.ConnectFailureNotFound, events.ConnectFailureClientUnknown:
@@ -104,7 +104,7 @@ const (
 	shortRest  = time.Hour           // when WhatsApp gives no end, or one that it cannot mean
 	longRest   = 24 * time.Hour      // then one connection or message finds out whether it is over
 	maxBan     = 90 * 24 * time.Hour // a longer one is no time that WhatsApp means
-	heldDetail = "WhatsApp restricts the account because of messages to people who did not write first: let it rest; nothing is sent until %s"
+	heldDetail = "WhatsApp restricts the account for messages to people who did not write first: do not use it meanwhile; parley sends nothing until %s"
 )
 
 // believable reports whether WhatsApp can mean that a ban or restriction ends after so long.

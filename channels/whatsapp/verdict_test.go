@@ -34,12 +34,12 @@ func TestVerdicts(t *testing.T) {
 		"unlinked while away":    {refuse(whatsapptest.Failure{Reason: 401}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", true},
 		"locked":                 {refuse(whatsapptest.Failure{Reason: 403}), channels.LoggedOut, channels.Unauthorized, "on the phone", true},
 		"banned for good":        {refuse(whatsapptest.Failure{Reason: 406}), channels.LoggedOut, channels.Unauthorized, "review", true},
-		"another client":         {func(h *host) { h.phone.Replace() }, channels.Replaced, channels.Unauthorized, "stop that one", false},
+		"another client":         {func(h *host) { h.phone.Replace() }, channels.Replaced, channels.Unauthorized, "stop that program", false},
 		"too old":                {refuse(whatsapptest.Failure{Reason: 405}), channels.Outdated, channels.Unauthorized, "install a newer", false},
 		"not accepted as client": {refuse(whatsapptest.Failure{Reason: 409}), channels.Outdated, channels.Unauthorized, "install a newer", false},
 		"not known":              {refuse(whatsapptest.Failure{Reason: 415}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", true},
 		"banned for ever":        {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 1e12 * time.Millisecond}), channels.Banned, channels.Limited, "for an unknown time", false},
-		"banned for a time":      {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 3 * time.Hour}), channels.Banned, channels.Limited, "let it rest", false},
+		"banned for a time":      {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 3 * time.Hour}), channels.Banned, channels.Limited, "do not use it", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,8 +76,8 @@ func TestOneRefusalIsNoVerdict(t *testing.T) {
 		whatsapp.SetVerdict(h.ch, time.Second)
 		h.phone.Refuse(&whatsapptest.Failure{Reason: reason})
 		h.phone.Disconnect()
-		if got := h.state(channels.Disconnected); !strings.Contains(got.Detail, "asked again") {
-			waitFor(t, "the reason", func() bool { return strings.Contains(h.ch.Health().Detail, "asked again") })
+		if got := h.state(channels.Disconnected); !strings.Contains(got.Detail, "parley tries again") {
+			waitFor(t, "the reason", func() bool { return strings.Contains(h.ch.Health().Detail, "parley tries again") })
 		}
 		h.phone.Refuse(nil)
 		h.online()
@@ -165,7 +165,7 @@ func TestRestricted(t *testing.T) {
 			t.Errorf("restricted: %v", e)
 		}
 	}
-	if got := h.ch.Health(); got.State != channels.Banned || !strings.Contains(got.Detail, "let it rest") {
+	if got := h.ch.Health(); got.State != channels.Banned || !strings.Contains(got.Detail, "do not use it") {
 		t.Errorf("health %+v", got)
 	}
 	if got := h.phone.Stanzas(); len(got) != 1 {
@@ -219,11 +219,11 @@ func TestRestOfARestriction(t *testing.T) {
 	for ends, want := range map[time.Duration]time.Duration{20 * time.Hour: 20 * time.Hour, 10 * time.Minute: 10 * time.Minute, 30 * 24 * time.Hour: 24 * time.Hour, -time.Hour: time.Hour, 365 * 24 * time.Hour: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			detail, wait := whatsapp.Restrict(t.Context(), time.Now().Add(ends))
-			if wait != want || !strings.Contains(detail, "nothing is sent until "+time.Now().Add(want).Format(time.RFC1123)) {
+			if wait != want || !strings.Contains(detail, "parley sends nothing until "+time.Now().Add(want).Format(time.RFC1123)) {
 				t.Errorf("ends in %s: %s, %q", ends, wait, detail)
 			}
 			detail, wait = whatsapp.Banned(ends)
-			if wait != want || !strings.HasSuffix(detail, "nothing is sent until "+time.Now().Add(want).Format(time.RFC1123)) {
+			if wait != want || !strings.HasSuffix(detail, "parley sends nothing until "+time.Now().Add(want).Format(time.RFC1123)) {
 				t.Errorf("banned for %s: %s, %q", ends, wait, detail)
 			}
 		})

@@ -51,7 +51,7 @@ func (c Config) Validate() error {
 	switch {
 	case c.DeviceName == "":
 	case !utf8.ValidString(c.DeviceName), strings.ContainsFunc(c.DeviceName, func(r rune) bool { return r < ' ' }):
-		return &channels.FieldError{Field: "deviceName", Text: "has characters that cannot be shown"}
+		return &channels.FieldError{Field: "deviceName", Text: "has unprintable characters"}
 	case utf8.RuneCountInString(c.DeviceName) > longestDevice:
 		return &channels.FieldError{Field: "deviceName", Text: fmt.Sprintf("has more than %d characters", longestDevice)}
 	}
@@ -94,7 +94,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		return nil, fmt.Errorf("whatsapp: %w", err)
 	}
 	if deps.Dir == "" {
-		return nil, errors.New("whatsapp: no folder for the keys")
+		return nil, errors.New("whatsapp: no key folder")
 	}
 	if deps.Account == "" {
 		deps.Account = channels.DefaultAccount

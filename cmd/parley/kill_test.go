@@ -301,7 +301,7 @@ func TestModelDown(t *testing.T) {
 	p := w.start()
 	w.tg.Say(owner, owner, "hello")
 	got := w.sent(owner, 1)[0]
-	if !strings.HasPrefix(got.Text, "I cannot use my language model: its provider does not accept my key. The details are in the log.") ||
+	if !strings.HasPrefix(got.Text, "I cannot use my language model: its provider does not accept my key. Please tell an owner; the log has the details.") ||
 		!strings.HasSuffix(got.Text, "\n\nThe provider says: scripted error 401") { // an owner reads it
 		t.Errorf("the notice: %q", got.Text)
 	}

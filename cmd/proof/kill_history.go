@@ -22,14 +22,14 @@ const framesAt = "the list frames in cmd/proof/kill_history.go"
 // Some platforms show the marks of code.
 var frames = []string{"^Status: (?P<status>success|error|timeout|unknown)\n\n(Result:\n(.*))\n\nNotes:\n[-•] (?:\\(none\\)|Error: (?:" +
 	`I ran out of time \(\S+\) and stopped working on this\.` +
-	`|I cannot use my language model: it is not set up correctly\. The details are in the log\.` +
-	`|I cannot use my language model: its provider (?:does not accept my key|wants to be paid first)\. The details are in the log\.` +
+	`|I cannot use my language model: it is not set up correctly\. Please tell an owner; the log has the details\.` +
+	`|I cannot use my language model: its provider (?:does not accept my key|wants to be paid first)\. Please tell an owner; the log has the details\.` +
 	`|Something went wrong while I was working on this\. The details are in the log\.` +
 	`|I could not reach the language model\. Please try again in a moment\.` +
 	`|The language model took too long to answer\. Please try again\.` +
 	`|The language model had a problem\. Please try again in a moment\.` +
 	`|The language model's answer broke off or made no sense\. Please try again in a moment\.` +
-	`|The language model has failed several times in a row, so I leave it alone for a moment\. Please try again in a minute\.` +
+	`|The language model has failed several times in a row, so I pause it for a moment\. Please try again in a minute\.` +
 	"|" + regexp.QuoteMeta(notices[0].Text) +
 	"))\n\nStats: \\S[^•]* • runtime \\S+ • tokens \\S+ \\(in \\S+ / out \\S+\\) • sessionKey `?agent:[ab]:subagent:[0-9a-f-]+`? • sessionId `?[0-9a-f-]+`? • transcript `?/.*/sessions/[0-9a-f-]+\\.jsonl`?$"}
 

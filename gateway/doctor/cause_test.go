@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 		agent.BadKey: {"needs an API key (HTTP 401)", "set models.providers.mock.apiKey"}, agent.NoCredit: {"lack of credit", "add credit"},
 		agent.BadAddress: {"no model API answers", "models.providers.mock.baseUrl"}, agent.RateLimited: {"no capacity now", "try again"}, agent.Broken: {"cannot list the models", "apiKey and baseUrl"},
 	} {
-		fs := setup{platform: well.URL, modelErr: fmt.Errorf("listing the models: %w", &agent.ModelError{Class: class, Status: 401, Tries: 1, Err: errors.New(`{"error":"no"}`)}), config: func(c *config.Config) {
+		fs := setup{platform: well.URL, modelErr: fmt.Errorf("list models: %w", &agent.ModelError{Class: class, Status: 401, Tries: 1, Err: errors.New(`{"error":"no"}`)}), config: func(c *config.Config) {
 			c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL}
 		}}.run(t)
 		expect(t, fs, "model mock", Failure, want[0])

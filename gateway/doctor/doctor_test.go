@@ -308,7 +308,7 @@ func TestLoadingServer(t *testing.T) {
 					if asked++; asked > c.after {
 						return []string{"m1"}, nil
 					}
-					return nil, fmt.Errorf("listing the models: %w", &agent.ModelError{Class: agent.Overloaded, Status: 503, Tries: 1, Err: errors.New(c.said)})
+					return nil, fmt.Errorf("list models: %w", &agent.ModelError{Class: agent.Overloaded, Status: 503, Tries: 1, Err: errors.New(c.said)})
 				}
 				x := exam{Deps: Deps{Now: time.Now, Providers: []models.Provider{{API: "mock", List: list}}}}
 				fs := x.provider(t.Context(), "mock", agent.Provider{API: "mock", BaseURL: "http://127.0.0.1:1"}, "mock/m1")

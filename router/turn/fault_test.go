@@ -94,7 +94,7 @@ func faults() []fault {
 		{"bad key", always(status(401, "")), "does not accept my key", 1, 0, 1},
 		{"no such model", always(status(404, "")), "does not have this model", 1, 0, 1},
 		{"no credit", always(status(402, "")), "wants to be paid first", 1, 0, 1},
-		{"bad request", always(status(400, "")), "refuses every request of mine", 5, 0, 4}, // a harmless one as well
+		{"bad request", always(status(400, "")), "refuses all my requests", 5, 0, 4}, // a harmless one as well
 		{"endless tool loop", func(n int, _ modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: fmt.Sprint("c", n), Name: "recall", Arguments: `{"query":"x"}`}}}
 		}, "more steps than", 4, 4, 0},
@@ -104,7 +104,7 @@ func faults() []fault {
 		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 2, 0, 2},
 		{"a refusal", func(_ int, r modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{Stop: map[bool]string{true: "refusal", false: "content_filter"}[r.Protocol == modeltest.Anthropic]}
-		}, "refuses every request of mine", 2, 0, 0}, // the second one is harmless
+		}, "refuses all my requests", 2, 0, 0}, // the second one is harmless
 		{"nothing to say", always(modeltest.Reply{Text: []string{"NO_", "REPLY"}}), "", 1, 0, 0},
 	}
 }

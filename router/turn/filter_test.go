@@ -250,7 +250,7 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		routertest.Check(b.T, os.MkdirAll(filepath.Dir(file), 0o700))
 		routertest.Check(b.T, os.WriteFile(file, []byte("Talk of poison."), 0o600))
 		for _, words := range []string{"hello?", "still there?"} {
-			if got := b.Asks(b.chat, routertest.Guest, words); !strings.Contains(got, "refuses every request of mine") {
+			if got := b.Asks(b.chat, routertest.Guest, words); !strings.Contains(got, "refuses all my requests") {
 				b.T.Errorf("it is answered %q", got)
 			}
 			moment()

@@ -74,7 +74,7 @@ func wantsSealedID(c *Call) *Refusal {
 }
 
 // words of people who read that an address is wrong.
-const addressWords = `nothing answers as one at the address`
+const addressWords = `its configured address has no model server`
 
 // wrongWords are classes of failures in words of other providers.
 var wrongWords = []Row{
@@ -88,10 +88,10 @@ var wrongWords = []Row{
 	{ID: "gateway-overloaded-as-400", Vendor: "a gateway", Source: "https://docs.anthropic.com/en/api/errors", Does: "answers 400 to the first request, as it is overloaded", Fails: []Failure{failOnce(hello, raw(400, `{"error":{"message":"The service is temporarily overloaded. Please try again."}}`))}},
 	{ID: "bedrock-model-identifier", Vendor: "Bedrock", Source: "https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html", Does: "answers 400 to a model that it does not serve", Checks: never(message(400, "The provided model identifier is invalid.")), Want: dies(`does not have this model`)},
 	{ID: "novita-balance", Vendor: "Novita", Source: "https://novita.ai/docs/api-reference/basic-error-code", Does: "answers 400 without balance", Checks: never(message(400, "You don't have enough balance.")), Want: dies(creditWords)},
-	{ID: "base-url-without-v1", Vendor: "vLLM", Source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server/", Does: "has no API at the address", Checks: never(detail(404, "Not Found")), Want: wrongAddress(`nothing answers as a model at POST http://`)},
-	{ID: "base-url-without-v1-of-lm-studio", Vendor: "LM Studio", Source: "https://lmstudio.ai/docs/developer/openai-compat", Does: "has no API at the address, and answers 200", Checks: never(raw(200, `{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`)), Want: wrongAddress(`nothing answers as a model at POST http://`)},
+	{ID: "base-url-without-v1", Vendor: "vLLM", Source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server/", Does: "has no API at the address", Checks: never(detail(404, "Not Found")), Want: wrongAddress(`no model API at POST http://`)},
+	{ID: "base-url-without-v1-of-lm-studio", Vendor: "LM Studio", Source: "https://lmstudio.ai/docs/developer/openai-compat", Does: "has no API at the address, and answers 200", Checks: never(raw(200, `{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`)), Want: wrongAddress(`no model API at POST http://`)},
 	{ID: "base-url-that-redirects", Vendor: "nginx", Source: "https://nginx.org/en/docs/http/ngx_http_rewrite_module.html", Does: "redirects to another address", Checks: never(plain(307, "").with("Location", "/elsewhere/chat/completions?key=1")), Want: wrongAddress(`/elsewhere/chat/completions`)},
-	{ID: "refuses-everything", Vendor: "a gateway", Source: "jrkropp/open-webui-developer-toolkit#717", Does: "answers 400 to everything, without a reason: one call with changes, then one request a call", Checks: never(raw(400, `{"error":{"message":"Bad Request"}}`)), Want: Expectation{Plain: `refuses every request of mine`, Tool: `refuses every request of mine`, Follow: `refuses every request of mine`, Restart: None, Back: None, Refused: 16}},
+	{ID: "refuses-everything", Vendor: "a gateway", Source: "jrkropp/open-webui-developer-toolkit#717", Does: "answers 400 to everything, without a reason: one call with changes, then one request a call", Checks: never(raw(400, `{"error":{"message":"Bad Request"}}`)), Want: Expectation{Plain: `refuses all my requests`, Tool: `refuses all my requests`, Follow: `refuses all my requests`, Restart: None, Back: None, Refused: 16}},
 	{ID: "refused-without-a-reason-left-out-together", Vendor: "a gateway", Source: "langchain-ai/langchainjs#6533", Does: "answers 400 without a reason to stream_options", Checks: []Check{refuseParam("stream_options", raw(400, `{"error":{"message":"Bad Request"}}`))}, Want: Expectation{Refused: 3, Again: 1}},
 }
 

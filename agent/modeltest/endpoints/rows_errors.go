@@ -9,7 +9,7 @@ const (
 	creditWords = `(?i)credit|paid|payment|billing|quota`
 	keyWords    = `(?i)key|set up`
 	modelWords  = `(?i)model`
-	formWords   = `in their present form` // no message is blamed
+	formWords   = `rejects the form of my requests` // no message is blamed
 )
 
 // dies is what people see of an endpoint that never answers: words that name the cause, and a second provider's answer.

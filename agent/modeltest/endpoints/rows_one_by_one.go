@@ -91,7 +91,7 @@ var oneByOne = []Row{
 
 // nameOf is the end of a turn whose request the endpoint refuses because of a setting that its words name.
 func nameOf(setting string) Expectation {
-	out := dies("does not take my requests in their present form")
+	out := dies("rejects the form of my requests")
 	out.Refused, out.Log = 6, "The setting `"+setting+"` of row/model-1 is the reason"
 	return out
 }

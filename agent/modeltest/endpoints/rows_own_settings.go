@@ -2,7 +2,7 @@ package endpoints
 
 // leftOut is what people and owners see of an endpoint that does not take a setting: all turns work, and the log names it and its place.
 func leftOut(setting, place string) Expectation {
-	return Expectation{Refused: 3, Log: `settings are left out of a model's requests[^\n]*settings="?` + setting + `[^\n]*models\.providers\.row\.` + place}
+	return Expectation{Refused: 3, Log: `left settings out of a model's requests[^\n]*settings="?` + setting + `[^\n]*models\.providers\.row\.` + place}
 }
 
 // noData is a refusal without a reason.
@@ -18,7 +18,7 @@ var ownSettings = []Row{
 			return raw(400, `{"error":{"message":"Bad Request"}}`)
 		}
 		return nil
-	}}, Want: Expectation{Plain: `refuses every request of mine`, Tool: `refuses every request of mine`, Follow: `refuses every request of mine`, Restart: None, Back: None, Refused: 16, Log: "The setting `headers\\.X-Team` of row/model-1 may be the reason[^\\n]*`models\\.providers\\.row\\.headers\\.X-Team`[^\\n]*Without the setting `temperature`"}},
+	}}, Want: Expectation{Plain: `refuses all my requests`, Tool: `refuses all my requests`, Follow: `refuses all my requests`, Restart: None, Back: None, Refused: 16, Log: "The setting `headers\\.X-Team` of row/model-1 may be the reason[^\\n]*`models\\.providers\\.row\\.headers\\.X-Team`[^\\n]*Without the setting `temperature`"}},
 	{ID: "privacy-stays-where-no-reason-is-given", Vendor: "OpenRouter", Source: "https://openrouter.ai/docs/guides/routing/provider-selection", Config: "temperature: 0.7, body: {provider: {data_collection: deny}}", Does: "refuses a temperature without a reason, and would keep data that it is not told to forget", Checks: []Check{refuseParam("temperature", router(400, "Other", "Bad Request")), wants("provider", invalid("provider", nil, "a request whose data may be kept"))}, Want: leftOut("temperature", "temperature")},
 	{ID: "chat-template-by-a-part-of-its-name", Vendor: "vLLM", Source: "Alishahryar1/free-claude-code#130", Config: "body: {chat_template_kwargs: {enable_thinking: false}}", Does: "refuses chat_template_kwargs as chat_template", Checks: []Check{refuseParam("chat_template_kwargs", vllm(400, "chat_template is not supported for Mistral tokenizers."))},
 		Want: Expectation{Refused: 1, Log: `settings="?body\.chat_template_kwargs`}},

@@ -2,7 +2,7 @@ package endpoints
 
 // insisted is what people see of an endpoint that refuses what a setting insists on, and what owners read in the log: which setting it is, and where.
 func insisted(setting string) Expectation {
-	out := dies("does not take my requests in their present form")
+	out := dies("rejects the form of my requests")
 	out.Log = "The setting `" + setting + "` of row/model-1 is the reason[^\\n]*`models\\.providers\\.row\\.models\\.model-1\\.[a-z]+`"
 	return out
 }

@@ -106,7 +106,7 @@ func cards() []Row {
 			forwarded(`"content":"","flags":32768,"components":[{"type":17,"components":[{"type":10,"content":"# Deploy failed"}]}]`)),
 		row("Components V2 of unknown kinds", "`Rate us ⏎  ⏎ [component of kind 77, which cannot be shown here] ⏎  ⏎ [menu] ⏎  ⏎ inside`", "", components,
 			bot+`"content":"","flags":32768,"components":[{"type":10,"content":"Rate us"},{"type":77,"stars":5},{"type":1,"components":[{"type":5,"custom_id":"who"}]},{"type":78,"components":[{"type":10,"content":"inside"}]}]`),
-		row("Components V2 without words", "unreadable: MESSAGE_CREATE: a message without anything that is known here", "", components,
+		row("Components V2 without words", "unreadable: MESSAGE_CREATE: message without known content", "", components,
 			bot+`"content":"","flags":32768,"components":[{"type":14}]`),
 	}
 }
@@ -123,6 +123,6 @@ func services() []Row {
 		row("quote of the result of a poll", "`good`, quote of Bert: `[the poll Lunch? has ended: 🍕 Pizza, 2 of 3 votes]`", "", "Discord documentation, Poll result embed fields",
 			`"type":19,"content":"good","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","type":46,"channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"",`+
 				`"embeds":[{"type":"poll_result","fields":[{"name":"poll_question_text","value":"Lunch?"},{"name":"victor_answer_text","value":"Pizza"},{"name":"victor_answer_emoji_name","value":"🍕"},{"name":"victor_answer_votes","value":"2"},{"name":"total_votes","value":"3"}]}]}`),
-		row("a type that is not known yet", "unreadable: MESSAGE_CREATE: a message of the type 99, which is not known here", "", messages, `"type":99,"content":"?"`),
+		row("a type that is not known yet", "unreadable: MESSAGE_CREATE: message of unknown type 99", "", messages, `"type":99,"content":"?"`),
 	}
 }

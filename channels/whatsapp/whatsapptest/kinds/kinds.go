@@ -110,7 +110,7 @@ func business() []Row {
 func notices() []Row {
 	return []Row{
 		row("pin", "unreadable: a message was pinned", "", schema, `{"pinInChatMessage":{"key":{"ID":"T"},"type":"PIN_FOR_ALL"}}`),
-		row("kept in the chat", "unreadable: a disappearing message was kept in the chat, or not any longer", "", schema, `{"keepInChatMessage":{"key":{"ID":"T"}}}`),
+		row("kept in the chat", "unreadable: a disappearing message was kept in the chat, or is no longer kept", "", schema, `{"keepInChatMessage":{"key":{"ID":"T"}}}`),
 		row("for the phone only", "unreadable: a message that WhatsApp shows on the phone only", "", schema, `{"placeholderMessage":{}}`),
 		row("vote, receipt, key", "not told", "", schema, `{"pollUpdateMessage":{}}`),
 		row("people who come and go, name of a group", "told with the next turn", "", schema, ""),
