@@ -165,12 +165,12 @@ func FuzzVariables(f *testing.F) {
 		f.Add(s, "x")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		s := &Source{used: map[string]bool{}, folder: Folder{Getenv: func(name string) string {
+		s := newVariables(Folder{Getenv: func(name string) string {
 			if name == "A" {
 				return value
 			}
 			return ""
-		}}}
+		}}, "")
 		out := s.substitute(text, false)
 		if again := s.substitute(text, false); again != out {
 			t.Errorf("%q and %q", out, again)
