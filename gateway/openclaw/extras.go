@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"parley/channels"
-	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
-	"parley/gateway/openclaw/locate"
 	"parley/sessions"
 )
 
@@ -133,28 +130,4 @@ func (r *Result) job(j Job, agents []sessions.AgentID, now time.Time) (job sessi
 		job.Next = time.Time{}
 	}
 	return job, err
-}
-
-// Running says how OpenClaw is known to use the folder; "" = there is no sure sign of it.
-func (r *Result) Running(ctx context.Context, getenv func(string) string) string {
-	var leases []locate.Lease
-	rows, err := r.databases.Rows(ctx, database.Shared, "agent_database_leases", "path", "owner_pid", "owner_start_time")
-	for _, row := range rows {
-		pid, err1 := strconv.Atoi(row[1])
-		start, _ := strconv.ParseInt(row[2], 10, 64) // 0 = unknown
-		if err1 == nil {
-			leases = append(leases, locate.Lease{Path: row[0], PID: pid, Start: start})
-		}
-	}
-	if err != nil {
-		r.Report.Leave(database.Shared, "cannot tell whether OpenClaw is running: "+err.Error())
-	}
-	return locate.Running(ctx, r.root.Name(), r.port, leases, getenv)
-}
-
-// gatewayPort is the port in OpenClaw's configuration; 0 = it names none.
-func gatewayPort(tree map[string]any) int {
-	gateway, _ := tree["gateway"].(map[string]any)
-	port, _ := strconv.Atoi(fmt.Sprint(gateway["port"])) // 0 = it names none
-	return port
 }

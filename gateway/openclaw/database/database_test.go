@@ -145,3 +145,14 @@ func TestJournal(t *testing.T) {
 		}
 	}
 }
+
+// Rows holds no more than 64 MB of a table, however small each value is.
+func TestRowsBoundsATable(t *testing.T) {
+	t.Parallel()
+	_, root := folder(t, "CREATE TABLE big(a TEXT)", "INSERT INTO big SELECT hex(zeroblob(4000000)) FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9))")
+	f := New(root)
+	defer func() { _ = f.Close() }()
+	if rows, err := f.Rows(t.Context(), Shared, "big", "a"); err == nil || !strings.Contains(err.Error(), "more than 64 MB") {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}

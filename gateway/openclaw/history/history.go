@@ -26,6 +26,7 @@ import (
 const (
 	maxFile   = 64 << 20  // a sessions.json, in bytes
 	maxMemory = 128 << 20 // histories that are kept between Read and Messages, in bytes of their events
+	maxEvents = 256 << 20 // the newest events of a session that are read, in bytes
 )
 
 // Folder is a state folder and what Read needs beside it.
@@ -42,6 +43,8 @@ type Folder struct {
 	// IsOwner reports whether a direct chat is an owner's. Where the main conversation belongs to the owners (session.dmScope owner-main), the
 	// chat of another person does not become the place that it answers to. nil = everybody shares the main conversation.
 	IsOwner func(channels.Address) bool
+
+	maxEvents int64 // 0 = the constant; a test sets another
 }
 
 // History is the sessions of a state folder.
@@ -69,12 +72,14 @@ type reader struct {
 	global    bool
 	parse     func([]byte) (any, error)
 	isOwner   func(channels.Address) bool
+	maxEvents int64 // of a session, in bytes
 }
 
 // Imported is one session.
 type Imported struct {
 	Session sessions.Session
-	Count   int // messages
+	Count   int   // messages
+	Size    int64 // of the events that they are made of, in bytes
 
 	history *History
 	from    *found
@@ -103,7 +108,7 @@ type window struct {
 
 // Read reads the sessions of a folder. What cannot be read is a line of the report.
 func Read(ctx context.Context, f Folder) (*History, error) {
-	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner},
+	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner, maxEvents: cmp.Or(f.maxEvents, maxEvents)},
 		taken: map[sessions.Key]string{}, left: map[string][]string{}, counted: map[string]bool{}}
 	agents, err := fs.ReadDir(h.files, "agents")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +187,10 @@ func (h *History) take(ctx context.Context, f *found) error {
 	if s.SpawnedBy == "" && e.SpawnedBy != "" {
 		s.SpawnedBy = f.key(h, e.SpawnedBy)
 	}
-	x := Imported{Session: s, Count: len(msgs), history: h, from: f}
+	x := Imported{Session: s, Count: len(msgs), Size: min(size, h.maxEvents), history: h, from: f}
+	if over := size - h.maxEvents; over > 0 {
+		h.report.Leave(what+": its oldest messages", fmt.Sprintf("the transcript has %d MB, and parley reads the newest %d MB of it: keep the file", size>>20, h.maxEvents>>20))
+	}
 	if h.kept += size; h.kept <= maxMemory {
 		x.kept = msgs
 	}
@@ -220,13 +228,24 @@ func (f *found) key(h *History, raw string) sessions.Key {
 	return keyFor(raw, f.agent, f.mainKey, h.ids).key
 }
 
-// messages reads the windows of a session as one history. size is that of their events.
+// messages reads the windows of a session as one history: the newest maxEvents bytes of their events. size is that of all events.
 func (h *History) messages(ctx context.Context, f *found) (msgs []sessions.Message, n counts, size int64, err error) {
+	msgs, n, size, err = h.part(ctx, f, 0)
+	if err == nil && size > h.maxEvents { // the size is known only now
+		msgs, n, _, err = h.part(ctx, f, size-h.maxEvents)
+	}
+	return msgs, n, size, err
+}
+
+// part reads maxEvents bytes of the events of a session, behind the first skip bytes.
+func (h *History) part(ctx context.Context, f *found, skip int64) (msgs []sessions.Message, n counts, size int64, err error) {
 	for _, w := range f.windows {
 		t := transcript{id: windowID(w.id, f.mapped.key), key: func(k string) sessions.Key { return f.key(h, k) }}
 		err := w.each(ctx, func(raw []byte, broken bool) {
-			size += int64(len(raw))
-			t.add(raw, broken)
+			before := size
+			if size += int64(len(raw)); before >= skip && size-skip <= h.maxEvents {
+				t.add(raw, broken)
+			}
 		})
 		if ctx.Err() != nil {
 			return nil, n, size, ctx.Err()
