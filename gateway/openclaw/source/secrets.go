@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"parley/channels"
-	"parley/gateway/configfile"
 )
 
 var (
@@ -136,7 +135,7 @@ func (s *Variables) referenced(ref map[string]any, place []string) any {
 
 // want notes where OpenClaw took a secret from that is not in the folder.
 func (s *Variables) want(name, origin string) {
-	s.wanted[name] = fmt.Sprintf("set it in the environment or in the file %s beside the configuration: %s", configfile.EnvName, origin)
+	s.wanted[name] = origin
 }
 
 func originOf(ref map[string]any) string {

@@ -38,7 +38,7 @@ func newVariables(f Folder, config string) *Variables {
 // variable is one value that the configuration takes from its environment.
 type variable struct {
 	Value  channels.Secret // "" if unknown
-	Origin string          // place of the value, or what to do without one
+	Origin string          // place of the value, or where OpenClaw took it from
 	Ours   bool            // the value comes from the folder, not from the environment of this process
 }
 
@@ -66,10 +66,7 @@ func (s *Variables) lookup(name string) variable {
 	if other, ok := aliases[name]; ok {
 		return s.lookup(other)
 	}
-	if why, ok := s.wanted[name]; ok {
-		return variable{Origin: why}
-	}
-	return variable{Origin: "set it in the environment, or in the file " + configfile.EnvName + " beside the configuration"}
+	return variable{Origin: s.wanted[name]}
 }
 
 // aliases are second names under which OpenClaw looks for the key of a provider.
@@ -99,7 +96,7 @@ func (s *Variables) Secrets(config []byte) map[string]channels.Secret {
 	for _, name := range references {
 		switch v := s.lookup(name); {
 		case v.Value.Reveal() == "":
-			s.folder.Report.Need("variable "+name, v.Origin)
+			s.folder.Report.Need("variable "+name, strings.TrimSuffix("no value found: "+v.Origin, ": "))
 		case v.Ours:
 			if isWritable(name, v.Value) {
 				out[name] = v.Value
