@@ -42,9 +42,9 @@ const importedConfig = "openclaw-import.yaml"
 
 // Help shows examples and the rule that the command follows.
 func (importOpenClawCmd) Help() string {
-	return `An import changes how parley answers, so it only reports until --write or --use. (parley restore names its one file, so it acts; its --dry-run reports.)
+	return `An import changes how parley answers, so the command only reports until you add --write or --use.
 
-Stop OpenClaw first: one bot token works in one program, and Telegram answers 409 to the second; files that are copied in use may be incomplete. A second run adds the sessions that are new. Nothing is ever sent.
+Stop OpenClaw first: one bot token works in one program, and Telegram answers 409 to the second; files that change while they are copied may be incomplete. A second run adds the sessions that are new. Nothing is ever sent.
 
 Examples:
 
@@ -131,13 +131,13 @@ func (c importOpenClawCmd) Run(e *env) error {
 	}
 	out.Report = r.Report
 	if n := len(r.Paired); n > 0 && !c.Use && !c.SessionsOnly {
-		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing: --use carries them over, as do parley pairing approve and allowFrom", n))
+		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing. --use lets them in here too; without it, use parley pairing approve or allowFrom", n))
 	}
 	if out.Config != "" {
 		out.links(to.made(r), out.started())
 	}
 	if len(lost) > 0 && out.Config != "" {
-		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the imported configuration lacks them or sets them otherwise, so after --use they are not in force: copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")
+		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the new configuration lacks them or has other values. After --use, copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")
 	}
 	out.person(to.there())
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
@@ -216,7 +216,7 @@ func onlyFolder(getenv func(string) string) (string, error) {
 // write commits sessions and files. The state folder is held meanwhile, so no host runs.
 func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out *imported, bar *progressBar) (err error) {
 	if out.Running != "" {
-		return failed(exitFailed, "conflict", "OpenClaw is running (%s). One bot token works in one program only, and files that are copied in use may be incomplete. Stop it first: %s", out.Running, stopOpenClaw(out.Running))
+		return failed(exitFailed, "conflict", "OpenClaw is running (%s). One bot token works in one program only, and files that change while they are copied may be incomplete. Stop it first: %s", out.Running, stopOpenClaw(out.Running))
 	}
 	var files []written
 	if out.Config != "" {

@@ -47,7 +47,7 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 		p.printf("Sessions: %d new, %d with new messages, %d there already. Messages added: %d.\n", out.New, out.Grown, out.Same, out.Added)
 	}
 	if len(out.Skipped) > 0 {
-		p.printf("Left as they were, because they have other messages here: %s\n", fewNames(out.Skipped))
+		p.printf("Left as they were, because parley has other messages in them: %s\n", fewNames(out.Skipped))
 	}
 	if len(out.Written) > 0 {
 		p.printf("Written: %s\n", strings.Join(out.Written, ", "))
@@ -98,7 +98,7 @@ func fewNames(names []string) string {
 // dryWords says what a dry run did not do, and the command that does it.
 func dryWords(p *page, c importOpenClawCmd, out imported) {
 	p.printf("Dry run: nothing was written.\n")
-	p.note("\nStop OpenClaw first: openclaw gateway stop\n  One bot token works in one program only: Telegram answers 409 to the second. Files that are copied in use may be incomplete.\n")
+	p.note("\nStop OpenClaw first: openclaw gateway stop\n  One bot token works in one program only: Telegram answers 409 to the second. Files that change while they are copied may be incomplete.\n")
 	if c.SessionsOnly {
 		p.note("Then: %s --write\n  writes the sessions to %s.\n", c.line(out.program), out.State)
 		return

@@ -114,7 +114,7 @@ func (r *Result) job(j Job, agents []sessions.AgentID, now time.Time) (job sessi
 	case "last":
 		i := slices.IndexFunc(r.Sessions, func(s history.Imported) bool { return s.Session.Key == sessions.MainKey(job.Agent) })
 		if i < 0 || r.Sessions[i].Session.Last == (channels.Address{}) {
-			return job, errors.New("its answer goes to the last chat of the main session, which is not known")
+			return job, errors.New("its answer goes to the last chat of the main session, but that chat is not known")
 		}
 		job.To = r.Sessions[i].Session.Last
 	default:

@@ -73,7 +73,7 @@ func (f *Folder) Open(ctx context.Context, name string) (*Database, error) {
 	f.made++
 	path := filepath.Join(f.temp, strconv.Itoa(f.made)+".sqlite")
 	if err := copyTo(f.root, name, path); err != nil {
-		return nil, fmt.Errorf("copy %s to the temporary folder %s (TMPDIR chooses another): %w", name, filepath.Dir(f.temp), err)
+		return nil, err
 	}
 	d, err := open(ctx, path)
 	if err != nil {

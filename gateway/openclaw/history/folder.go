@@ -31,12 +31,12 @@ func (h *History) shared(ctx context.Context) error {
 	}
 	for _, row := range rows {
 		if here := path.Join("agents", row[0], database.Agent); !h.has(here) && !h.isHere(row[1]) {
-			h.report.Need("database of the agent "+row[0]+": "+row[1], "it is outside this folder and was not read: copy it and its -wal to "+here+", and import again")
+			h.report.Need("database of the agent "+row[0]+": "+row[1], "the import reads only files in the state folder, and this database is elsewhere: copy the file and its -wal to "+here+", and import again")
 		}
 	}
 	for _, t := range []struct{ table, why string }{
 		{"delivery_queue_entries", "messages that waited to be sent; an import sends nothing"},
-		{"channel_pairing_requests", "requests to pair that nobody answered; people can ask again"},
+		{"channel_pairing_requests", "pairing requests without an answer; people can ask again"},
 	} {
 		if !d.Has(t.table) {
 			continue
@@ -75,7 +75,7 @@ var known = []struct{ pattern, kind string }{
 	{"skills", "skills: parley has none; tools come from MCP servers (docs/mcp.md)"},
 	{"extensions", "plugins: they run in OpenClaw only"},
 	{"plugins", "plugins: they run in OpenClaw only"},
-	{"memory", "memory index of OpenClaw; parley makes its own of the sessions"},
+	{"memory", "memory index of OpenClaw; parley builds its own from the sessions"},
 	{"media", "files that people sent; the transcripts name them"},
 	{"telegram", "positions in Telegram's updates; parley begins with what is new"},
 	{"devices", "paired devices of OpenClaw's apps"},
@@ -95,7 +95,7 @@ var known = []struct{ pattern, kind string }{
 
 	{"credentials/*allowFrom.json", ""},
 	{"credentials/oauth.json", "subscriptions to model providers: set an API key for each provider"},
-	{"credentials/*-pairing.json", "requests to pair that nobody answered; people can ask again"},
+	{"credentials/*-pairing.json", "pairing requests without an answer; people can ask again"},
 	{"credentials/whatsapp", "keys of the linked phone, which fit OpenClaw only: link it again with parley login whatsapp, and unlink OpenClaw in the phone"},
 	{"credentials/*", "credentials of channels or services that parley does not read"},
 	{"state/openclaw.sqlite*", ""},

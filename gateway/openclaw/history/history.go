@@ -134,7 +134,7 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 	}
 	h.summary()
 	if len(h.Sessions) == 0 {
-		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them there and import again")
+		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them to one of these places and import again")
 	}
 	return h, h.shared(ctx)
 }
@@ -165,7 +165,7 @@ func (h *History) take(ctx context.Context, f *found) error {
 		h.both++
 		return nil
 	case twice:
-		h.report.Leave("session "+f.raw, "it becomes the same as "+strings.TrimPrefix(by, fromDatabase))
+		h.report.Leave("session "+f.raw, "left out: it has the same key in parley as "+strings.TrimPrefix(by, fromDatabase))
 		return nil
 	}
 	msgs, n, size, err := h.messages(ctx, f)
@@ -272,11 +272,11 @@ func (h *History) summary() {
 	say(n.images, "images", "left out: without data, or too large")
 	say(n.unanswered, "tool calls without a result", "each got a result that says so, because providers refuse calls without one")
 	say(n.orphans, "tool results without a call", "left out: providers refuse them")
-	say(n.mirrors, "copies of sent answers", "left out: the answers themselves are there")
+	say(n.mirrors, "copies of sent answers", "left out: the answers themselves are imported")
 	say(n.extensions, "texts of extensions", "left out: OpenClaw's extensions wrote them for the model")
 	say(n.otherRoles, "entries of other roles", "left out: no person and no model wrote them")
 	say(n.hidden, "messages of abandoned branches", "left out: OpenClaw no longer showed them after a rewind or a fork")
-	say(h.both, "sessions in JSONL files", "SQLite has them too and was read")
+	say(h.both, "sessions in JSONL files", "left out: the database has them too, and parley read them there")
 	for _, why := range slices.Sorted(maps.Keys(h.left)) {
 		keys := h.left[why]
 		slices.Sort(keys)

@@ -101,7 +101,7 @@ func (h *History) table(ctx context.Context, agent, name string) error {
 		return nil
 	}
 	if d.Version() > newest {
-		h.report.Differ(name, fmt.Sprintf("a newer OpenClaw wrote it (schema %d): what parley knows of it was read", d.Version()))
+		h.report.Differ(name, fmt.Sprintf("a newer OpenClaw wrote it (schema %d): parley read the tables and columns that it knows", d.Version()))
 	}
 	if d.Has("session_key_contract", "main_key") {
 		err = d.Each(ctx, "SELECT main_key FROM session_key_contract LIMIT 1", nil, func(scan func(...any) error) error { return scan(&x.mainKey) })
@@ -194,7 +194,7 @@ func (x *agentDatabase) entries(ctx context.Context, d *database.Database, query
 		case err != nil: // it may have been muted
 			f.entry = entry{SendPolicy: unreadable}
 		case valid < 0:
-			x.report.Differ("session "+f.raw, "OpenClaw's entry is invalid: of its settings only the send policy is carried over, and the messages")
+			x.report.Differ("session "+f.raw, "OpenClaw's entry is invalid: only its send policy and its messages are carried over")
 			f.entry = entry{SendPolicy: f.entry.SendPolicy, LastChannel: f.entry.LastChannel}
 		}
 		f.entry.SessionID = current

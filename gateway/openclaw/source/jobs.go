@@ -153,7 +153,7 @@ func (j *Job) schedule(v map[string]any) error {
 		return fmt.Errorf("%q is not a time", at)
 	case hasEvery && every > 0 && every < int64(10*365*24*time.Hour/time.Millisecond):
 		if j.Every = time.Duration(every) * time.Millisecond; j.Every < minEvery {
-			j.Every, j.Notes = minEvery, append(j.Notes, fmt.Sprintf("it ran every %s; %s is the least here", time.Duration(every)*time.Millisecond, minEvery))
+			j.Every, j.Notes = minEvery, append(j.Notes, fmt.Sprintf("it ran every %s; the shortest interval of parley is %s", time.Duration(every)*time.Millisecond, minEvery))
 		}
 	case expr != "":
 		fields := strings.Fields(expr)

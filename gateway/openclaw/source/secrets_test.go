@@ -77,7 +77,7 @@ func TestSecrets(t *testing.T) {
 			if got := s.Getenv(want.ref); got != want.value {
 				t.Errorf("%s: %s is %q, want %q", in, want.ref, got, want.value)
 			}
-			if s.Secrets([]byte("${" + want.ref + "}")); (want.value == asked) != hasLine(r.NeedsYou, "variable "+want.ref, "set it in the environment") {
+			if s.Secrets([]byte("${" + want.ref + "}")); (want.value == asked) != hasLine(r.NeedsYou, "variable "+want.ref, "no value found") {
 				t.Errorf("%s: %+v", in, r.NeedsYou)
 			}
 		}

@@ -137,7 +137,7 @@ func TestOriginOfVariables(t *testing.T) {
 	if len(secrets) != 5 || secrets["TWO"].Reveal() != "file" || secrets["OPENAI_API_KEY"].Reveal() != "main" || secrets["THREE"].Reveal() != "block" || secrets["FOUR"].Reveal() != "vars" {
 		t.Errorf("the secrets are %v", secrets)
 	}
-	if !hasLine(r.NeedsYou, "MISSING_KEY", "set it") || !hasLine(r.Left, "anthropic:claude-cli", "subscription") || !hasLine(r.Left, "zai:t", "subscription") || !hasLine(r.Left, "agent/auth-profiles.json", "cannot be read") ||
+	if !hasLine(r.NeedsYou, "MISSING_KEY", "no value found") || !hasLine(r.Left, "anthropic:claude-cli", "subscription") || !hasLine(r.Left, "zai:t", "subscription") || !hasLine(r.Left, "agent/auth-profiles.json", "cannot be read") ||
 		!hasLine(r.Left, ".env: MY_DEEPSEEK, UNUSED", "no setting") {
 		t.Errorf("%+v", r)
 	}

@@ -151,7 +151,7 @@ func (s *workspaceReader) workspace(agent, dir string) bool {
 		case "HEARTBEAT.md":
 			s.heartbeat(agent, what)
 		case "TOOLS.md":
-			s.folder.Report.See(what, "parley has other tools: copy what still holds into AGENTS.md")
+			s.folder.Report.See(what, "parley has other tools: copy the parts that still hold into AGENTS.md")
 		}
 	}
 	days, _ := fs.Glob(s.folder.Root.FS(), path.Join(dir, "memory", "*.md"))
