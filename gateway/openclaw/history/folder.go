@@ -113,8 +113,8 @@ var known = []struct{ pattern, kind string }{
 	{"agents/*/agent/*", "other state of an agent"},
 }
 
-// Rest reports what is in the folder and was not read, one line a kind. others are patterns that other readers of the folder answer for.
-func (h *History) Rest(others ...string) {
+// Rest reports what is in the folder and was not read, one line a kind.
+func (h *History) Rest() {
 	kinds := map[string][]string{}
 	_ = fs.WalkDir(h.files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -124,7 +124,7 @@ func (h *History) Rest(others ...string) {
 		if name == "." {
 			return nil
 		}
-		kind, down := kindOf(name, others)
+		kind, down := kindOf(name)
 		if kind != "" {
 			kinds[kind] = append(kinds[kind], name)
 		}
@@ -144,14 +144,9 @@ func (h *History) Rest(others ...string) {
 }
 
 // kindOf returns what a file is; "" = the import reads it. down: files below it are looked at.
-func kindOf(name string, others []string) (kind string, down bool) {
+func kindOf(name string) (kind string, down bool) {
 	for _, k := range known {
 		down = down || below(k.pattern, name)
-	}
-	for _, pattern := range others {
-		if ok, _ := path.Match(pattern, name); ok {
-			return "", down
-		}
 	}
 	for _, k := range known {
 		if ok, _ := path.Match(k.pattern, name); ok {

@@ -291,7 +291,11 @@ func (h *History) summary() {
 
 // read reads a file of the folder whole.
 func (h *History) read(name string, limit int64) ([]byte, error) {
-	f, err := filesystem.OpenIn(h.root, name)
+	return readFile(h.root, name, limit)
+}
+
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := filesystem.OpenIn(root, name)
 	if err != nil {
 		return nil, err
 	}
