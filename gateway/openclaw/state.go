@@ -63,13 +63,3 @@ func (x *reader) has(name string) bool {
 	_, err := fs.Stat(x.files, name)
 	return err == nil
 }
-
-// tables reads rows for package source.
-type tables struct {
-	ctx context.Context //nolint:containedctx // of one Read
-	*database.Folder
-}
-
-func (t tables) Rows(file, table string, columns ...string) ([][]string, error) {
-	return t.Folder.Rows(t.ctx, file, table, columns...)
-}

@@ -90,7 +90,8 @@ func TestRunningByLock(t *testing.T) {
 	}{
 		"its process runs":           {text(me, own, start), true},
 		"another process has its id": {text(me, own, start+1), false},
-		"no start, another program":  {text(me, own, 0), false},
+		"no start, it began later":   {text(me, own, 0), false},
+		"neither start nor time":     {fmt.Sprintf(`{"pid": %d, "createdAt": 1, "configPath": %q}`, me, own), true},
 		"another folder":             {text(me, filepath.Join(tmp, "openclaw.json"), start), false},
 		"no process":                 {text(1<<30, own, start), false},
 		"broken":                     {"{", false},

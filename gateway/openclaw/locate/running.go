@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +18,9 @@ import (
 	"parley/gateway/filesystem"
 )
 
-// Lease is a claim of a process on a database of the state folder, or on the whole folder.
+// Lease is a claim of a process on a file of the state folder, or on the whole folder: a row of the database, or a lock file.
 type Lease struct {
-	Path    string // of the database; "" = the whole folder
+	Path    string // of the file; "" = the whole folder
 	Host    string // name of the process's machine; "" = this one
 	PID     int
 	Start   int64     // start time of the process in clock ticks since boot; 0 = unknown
@@ -43,14 +42,9 @@ func Running(ctx context.Context, dir string, port int, leases []Lease, getenv f
 	if real, err = filepath.Abs(real); err != nil {
 		return ""
 	}
-	for _, l := range locks(real) {
-		if alive(l.PID, l.StartTime) {
-			return fmt.Sprintf("process %d", l.PID)
-		}
-	}
 	own, _ := Folders(getenv)
 	isCopy := len(own) > 0 && !slices.ContainsFunc(own, func(f Folder) bool { return sameFolder(f.Path, real) })
-	for _, l := range leases {
+	for _, l := range append(locks(real), leases...) {
 		if (l.Path == "" && !isCopy || below(real, l.Path)) && l.isLive(time.Now()) {
 			return fmt.Sprintf("process %d", l.PID)
 		}
@@ -103,13 +97,14 @@ func booted() time.Time {
 
 // lock is the text of a lock file.
 type lock struct {
-	PID        int    `json:"pid"`
-	ConfigPath string `json:"configPath"`
-	StartTime  int64  `json:"startTime"`
+	PID        int             `json:"pid"`
+	ConfigPath string          `json:"configPath"`
+	StartTime  int64           `json:"startTime"`
+	CreatedAt  json.RawMessage `json:"createdAt"`
 }
 
 // locks reads the lock files that are of this folder.
-func locks(dir string) (out []lock) {
+func locks(dir string) (out []Lease) {
 	gateways, _ := filepath.Glob(filepath.Join(os.TempDir(), "*-"+strconv.Itoa(os.Getuid()), "gateway.*.lock"))
 	transcripts, _ := filepath.Glob(filepath.Join(escape(dir), "agents", "*", "sessions", "*.jsonl.lock"))
 	for _, file := range slices.Concat(gateways, transcripts) {
@@ -121,7 +116,9 @@ func locks(dir string) (out []lock) {
 		text, err := io.ReadAll(io.LimitReader(f, 1<<16))
 		_ = f.Close() // it was only read
 		if err == nil && json.Unmarshal(text, &l) == nil && (below(dir, l.ConfigPath) || below(dir, file)) {
-			out = append(out, l)
+			var opened time.Time
+			_ = json.Unmarshal(l.CreatedAt, &opened) // otherwise it is unknown
+			out = append(out, Lease{Path: filepath.Join(dir, filepath.Base(file)), PID: l.PID, Start: l.StartTime, Opened: opened})
 		}
 	}
 	return out
@@ -161,22 +158,6 @@ func exists(pid int) bool {
 	}
 	err = p.Signal(syscall.Signal(0))
 	return err == nil || os.IsPermission(err)
-}
-
-// alive reports whether a process runs and is the one that wrote its id: it began at that time, or its command line names the program.
-func alive(pid int, start int64) bool {
-	if !exists(pid) {
-		return false
-	}
-	if runtime.GOOS != "linux" {
-		return start != 0 // the time cannot be compared, but it was written by the program
-	}
-	if start != 0 {
-		return started(pid) == start
-	}
-	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	line = bytes.ToLower(line)
-	return err == nil && slices.ContainsFunc(programs, func(p string) bool { return bytes.Contains(line, []byte(p)) })
 }
 
 // started gives the start time of a process in clock ticks since boot; 0 = unknown.

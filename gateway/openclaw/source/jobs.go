@@ -53,16 +53,14 @@ type jobReader struct {
 // source: openclaw/openclaw src/cron/types.ts, docs/automation/cron-jobs.md
 func readJobs(f Folder, tree map[string]any) []Job {
 	s := &jobReader{folder: f, seen: map[string]bool{}, off: object(tree["cron"])["enabled"] == false}
-	if f.Tables != nil {
-		const file, table = "state/openclaw.sqlite", "cron_jobs"
-		rows, err := f.Tables.Rows(file, table, "job_json")
-		if err != nil {
-			f.Report.Need(file+": "+table, fmt.Sprintf("the jobs cannot be read: make them again with parley cron add: %v", err))
-		}
-		for _, r := range rows {
-			v, err := ParseJSON5([]byte(r[0]))
-			s.job(v, err, file)
-		}
+	const file, table = "state/openclaw.sqlite", "cron_jobs"
+	rows, err := f.Rows(file, table, "job_json")
+	if err != nil {
+		f.Report.Need(file+": "+table, fmt.Sprintf("the jobs cannot be read: make them again with parley cron add: %v", err))
+	}
+	for _, r := range rows {
+		v, err := ParseJSON5([]byte(r[0]))
+		s.job(v, err, file)
 	}
 	names := []string{"cron/jobs.json"}
 	if at, ok := f.inside(text(object(tree["cron"])["store"]), ""); ok && at != names[0] {

@@ -62,14 +62,11 @@ func (s *keyReader) all(first string) {
 
 // rows reads stored keys from a table. key selects the row of a table of several things.
 func (s *keyReader) rows(file, table, column, key string) {
-	if s.folder.Tables == nil {
-		return
-	}
 	columns := []string{column}
 	if key != "" {
 		columns = append(columns, "state_key")
 	}
-	rows, err := s.folder.Tables.Rows(file, table, columns...)
+	rows, err := s.folder.Rows(file, table, columns...)
 	if err != nil {
 		s.folder.Report.Leave(file+": "+table, fmt.Sprintf("the stored keys cannot be read: %v", err))
 	}

@@ -26,14 +26,10 @@ type Folder struct {
 	Root   *os.Root // files outside are never read
 	Getenv func(string) string
 	Report *report.Report
-	Tables Tables // nil: no database is read
-}
 
-// Tables reads rows of OpenClaw's databases.
-type Tables interface {
 	// Rows returns the named columns of all rows of a table, as texts. file is relative to the state folder.
 	// An absent file, table or column gives no rows and no error.
-	Rows(file, table string, columns ...string) ([][]string, error)
+	Rows func(file, table string, columns ...string) ([][]string, error)
 }
 
 // Source is the effective configuration of a state folder. Tree and Name are fixed; *Variables resolves what Tree refers to.

@@ -28,7 +28,7 @@ func (f fakeTables) Rows(file, table string, columns ...string) (rows [][]string
 }
 
 // load writes the files of a state folder and loads it.
-func load(t testing.TB, files, env map[string]string, tables Tables) (*Source, *report.Report) {
+func load(t testing.TB, files, env map[string]string, tables fakeTables) (*Source, *report.Report) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -43,7 +43,7 @@ func load(t testing.TB, files, env map[string]string, tables Tables) (*Source, *
 	return loadDir(t, dir, env, tables)
 }
 
-func loadDir(t testing.TB, dir string, env map[string]string, tables Tables) (*Source, *report.Report) {
+func loadDir(t testing.TB, dir string, env map[string]string, tables fakeTables) (*Source, *report.Report) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func loadDir(t testing.TB, dir string, env map[string]string, tables Tables) (*S
 	}
 	t.Cleanup(func() { _ = root.Close() })
 	r := &report.Report{}
-	return Load(Folder{Root: root, Getenv: func(name string) string { return env[name] }, Report: r, Tables: tables}), r
+	return Load(Folder{Root: root, Getenv: func(name string) string { return env[name] }, Report: r, Rows: tables.Rows}), r
 }
 
 // sameTree compares a tree with JSON5.
