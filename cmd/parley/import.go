@@ -60,7 +60,7 @@ Examples:
 type imported struct {
 	report.Report
 	From    string   `json:"from"`              // OpenClaw's state folder
-	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, http://127.0.0.1:18789
+	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, port 18789
 	DryRun  bool     `json:"dryRun"`
 	State   string   `json:"state"`            // folder that the sessions go to
 	Config  string   `json:"config,omitempty"` // file that the configuration goes to
@@ -272,7 +272,7 @@ func (to destination) needsStopped(err error) error {
 		return failed(exitFailed, "conflict", "an import needs a stopped host: run `%s stop` first: %w", to.program, err)
 	}
 	if to.conf.Path != "" {
-		return fmt.Errorf("open the state folder of the configuration %s: %w", to.conf.Path, err)
+		return fmt.Errorf("open the store of the configuration %s: %w", to.conf.Path, err)
 	}
 	return err
 }
