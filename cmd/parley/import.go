@@ -42,9 +42,9 @@ const importedConfig = "openclaw-import.yaml"
 
 // Help shows examples and the rule that the command follows.
 func (importOpenClawCmd) Help() string {
-	return `An import changes how parley answers, so it only reports until --write or --use. (parley restore names its one file, so it acts; its --dry-run reports.)
+	return `An import changes how parley answers, so the command only reports until you add --write or --use.
 
-Stop OpenClaw first: one bot token works in one program, and Telegram answers 409 to the second; files that are copied in use may be incomplete. A second run adds the sessions that are new. Nothing is ever sent.
+Stop OpenClaw first: one bot token works in one program, and Telegram answers 409 to the second; files that change while they are copied may be incomplete. A second run adds the sessions that are new. Nothing is ever sent.
 
 Examples:
 
@@ -60,7 +60,7 @@ Examples:
 type imported struct {
 	report.Report
 	From    string   `json:"from"`              // OpenClaw's state folder
-	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, http://127.0.0.1:18789
+	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, port 18789
 	DryRun  bool     `json:"dryRun"`
 	State   string   `json:"state"`            // folder that the sessions go to
 	Config  string   `json:"config,omitempty"` // file that the configuration goes to
@@ -76,6 +76,17 @@ type imported struct {
 	Added   int      `json:"added"`            // messages that were added
 	Skipped []string `json:"skipped"`          // sessions that have other messages in parley: left as they were
 	Needs   []string `json:"needs"`            // variables that the configuration wants and nothing sets yet
+
+	program string              // parley, with the configuration that the command line named
+	wanted  map[string][]string // keys of the new configuration by the variable in them
+}
+
+// variable is the name of a variable with the keys that it is for.
+func (out *imported) variable(name string) string {
+	if keys := out.wanted[name]; len(keys) > 0 {
+		return name + " (" + strings.Join(keys, ", ") + ")"
+	}
+	return name
 }
 
 // Run reads everything, and writes it when told to. Nothing is ever sent.
@@ -101,7 +112,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // copies in the temporary folder
-	out := imported{Report: r.Report, From: c.Dir, State: to.conf.State, DryRun: !c.Write && !c.Use, Written: []string{}, Kept: []string{}, Skipped: []string{}, Needs: []string{}}
+	out := imported{Report: r.Report, From: c.Dir, State: to.conf.State, DryRun: !c.Write && !c.Use, Written: []string{}, Kept: []string{}, Skipped: []string{}, Needs: []string{}, program: to.program}
 	out.Running = r.Running(e.ctx, os.Getenv)
 	lost, err := to.replaced(r.Config)
 	if err != nil {
@@ -109,6 +120,9 @@ func (c importOpenClawCmd) Run(e *env) error {
 	}
 	if !c.SessionsOnly && r.Config != nil {
 		out.Config, out.Needs = to.file, to.needs(r)
+		if out.wanted, err = variablesOf(r.Config); err != nil {
+			return err
+		}
 	}
 	if !out.DryRun {
 		if err := c.write(e, to, r, &out, bar); err != nil {
@@ -117,37 +131,57 @@ func (c importOpenClawCmd) Run(e *env) error {
 	}
 	out.Report = r.Report
 	if n := len(r.Paired); n > 0 && !c.Use && !c.SessionsOnly {
-		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing: --use carries them over, as do parley pairing approve and allowFrom", n))
+		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing. --use lets them in here too; without it, use parley pairing approve or allowFrom", n))
 	}
 	if out.Config != "" {
-		out.links(to.made(r))
+		out.links(to.made(r), out.started())
 	}
 	if len(lost) > 0 && out.Config != "" {
-		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the imported configuration lacks them or sets them otherwise, so after --use they are not in force: copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")
+		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the new configuration lacks them or has other values. After --use, copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")
 	}
-	out.person()
+	out.person(to.there())
 	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
 }
 
-// person adds to the report what only a person can do: set variables, and stop OpenClaw.
-func (out *imported) person() {
+// person adds to the report what only a person can do: set variables, and stop OpenClaw. there has the variables that are set already.
+func (out *imported) person(there func(string) string) {
 	where := "to the file .env beside the configuration"
 	if !out.DryRun {
 		where = "to " + envBeside(out.Config)
 	}
+	said := map[string]bool{}
+	for i := range out.NeedsYou {
+		line := &out.NeedsYou[i]
+		if name, ok := strings.CutPrefix(line.What, "variable "); ok && slices.Contains(out.Needs, name) {
+			said[name] = true
+			line.What, line.Why = out.variable(name), line.Why+". Set it in the environment, or add a line NAME='value' "+where
+		}
+	}
+	out.NeedsYou = slices.DeleteFunc(out.NeedsYou, func(i report.Item) bool {
+		name, ok := strings.CutPrefix(i.What, "variable ")
+		return ok && (out.Config == "" || there(name) != "")
+	})
 	for _, name := range out.Needs {
-		if !slices.ContainsFunc(out.NeedsYou, func(i report.Item) bool { return i.What == name }) {
-			out.Need(name, "no value found: set it in the environment, or add a line NAME='value' "+where)
+		if !said[name] {
+			out.Need(out.variable(name), "no value found. Set it in the environment, or add a line NAME='value' "+where)
 		}
 	}
 	out.Sort()
 	if out.Running != "" {
-		out.NeedsYou = slices.Insert(out.NeedsYou, 0, report.Item{What: "OpenClaw", Why: "it is running (" + out.Running + "): stop it before you write: openclaw gateway stop"})
+		out.NeedsYou = slices.Insert(out.NeedsYou, 0, report.Item{What: "OpenClaw", Why: "it is running (" + out.Running + "): stop it before you write: " + stopOpenClaw(out.Running)})
 	}
 }
 
+// stopOpenClaw says how OpenClaw is stopped. sign is the sign that it runs.
+func stopOpenClaw(sign string) string {
+	if strings.HasPrefix(sign, "port ") {
+		return "openclaw gateway stop. If another program listens there, set OPENCLAW_GATEWAY_PORT to the port of OpenClaw's gateway"
+	}
+	return "openclaw gateway stop"
+}
+
 // links adds to the report the accounts whose phone must be linked again.
-func (out *imported) links(c *config.Config) {
+func (out *imported) links(c *config.Config, program string) {
 	if c == nil {
 		return
 	}
@@ -155,7 +189,7 @@ func (out *imported) links(c *config.Config) {
 		if a.Kind != "whatsapp" {
 			continue
 		}
-		what, command := "channels.whatsapp", "parley login whatsapp"
+		what, command := "channels.whatsapp", program+" login whatsapp"
 		if a.ID != channels.DefaultAccount {
 			what, command = what+".accounts."+string(a.ID), command+" --account "+string(a.ID)
 		}
@@ -182,7 +216,7 @@ func onlyFolder(getenv func(string) string) (string, error) {
 // write commits sessions and files. The state folder is held meanwhile, so no host runs.
 func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out *imported, bar *progressBar) (err error) {
 	if out.Running != "" {
-		return failed(exitRefused, "conflict", "OpenClaw is running (%s): stop it first: openclaw gateway stop. One bot token works in one program only, and files that are copied in use may be incomplete", out.Running)
+		return failed(exitFailed, "conflict", "OpenClaw is running (%s). One bot token works in one program only, and files that change while they are copied may be incomplete. Stop it first: %s", out.Running, stopOpenClaw(out.Running))
 	}
 	var files []written
 	if out.Config != "" {
@@ -195,7 +229,7 @@ func (c importOpenClawCmd) write(e *env, to destination, r *openclaw.Result, out
 	}
 	s, err := sqlstore.Open(e.ctx, sqlstore.Config{Dir: to.conf.State, DSN: to.conf.Store.DSN.Reveal()})
 	if err != nil {
-		return needsStopped(err)
+		return to.needsStopped(err)
 	}
 	if !c.ConfigOnly {
 		err = c.history(e, to, r, s, out, bar)
@@ -232,10 +266,13 @@ func (c importOpenClawCmd) history(e *env, to destination, r *openclaw.Result, s
 	return err
 }
 
-// needsStopped says what to do about a state folder that a host uses.
-func needsStopped(err error) error {
+// needsStopped says which configuration led to a state folder that cannot be opened, and what to do while a host uses that folder.
+func (to destination) needsStopped(err error) error {
 	if errors.Is(err, sessions.ErrInUse) {
-		return failed(exitRefused, "conflict", "an import needs a host that is stopped: %w", err)
+		return failed(exitFailed, "conflict", "an import needs a stopped host: run `%s stop` first: %w", to.program, err)
+	}
+	if to.conf.Path != "" {
+		return fmt.Errorf("open the store of the configuration %s: %w", to.conf.Path, err)
 	}
 	return err
 }

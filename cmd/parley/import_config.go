@@ -33,6 +33,8 @@ type destination struct {
 	file  string         // of the new configuration
 	use   bool           // file becomes the configuration in force
 	usual bool           // nobody named file: one that exists is left alone
+
+	program string // parley, with the configuration that the command line named
 }
 
 // written is a file to write.
@@ -44,7 +46,10 @@ type written struct {
 
 // destination finds where the import goes. With --use a file that --config names need not exist yet.
 func (c importOpenClawCmd) destination(e *env) (to destination, err error) {
-	to = destination{file: c.ConfigOut, use: c.Use}
+	to = destination{file: c.ConfigOut, use: c.Use, program: "parley"}
+	if e.config != "" {
+		to.program += " --config " + quoted(e.config)
+	}
 	if to.file == "" {
 		to.file, to.usual = importedConfig, true
 	}
@@ -52,7 +57,7 @@ func (c importOpenClawCmd) destination(e *env) (to destination, err error) {
 		to.conf, to.file = config.Default(accounts.Table(tables.Adapters()), os.Getenv), fresh
 		return to, nil
 	}
-	if to.conf, err = load(e); err != nil || !c.Use {
+	if to.conf, err = loadPlace(e); err != nil || !c.Use {
 		return to, err
 	}
 	if to.file = to.conf.Path; to.file == "" {
@@ -60,6 +65,35 @@ func (c importOpenClawCmd) destination(e *env) (to destination, err error) {
 	}
 	to.file, err = filepath.Abs(to.file)
 	return to, err
+}
+
+// loadPlace loads the configuration in force. An invalid one, such as one whose key is not set yet, gives its state folder and store only: an import
+// needs no more of it.
+func loadPlace(e *env) (*config.Config, error) {
+	c, err := load(e)
+	invalid, ok := errors.AsType[*config.Invalid](err)
+	if !ok {
+		return c, err
+	}
+	text, reads := configfile.Read(invalid.Path)
+	if reads != nil {
+		return nil, err
+	}
+	var place struct {
+		State any `yaml:"state,omitempty"`
+		Store any `yaml:"store,omitempty"`
+	}
+	if yaml.Unmarshal(text, &place) != nil {
+		return nil, err
+	}
+	if text, reads = yaml.Marshal(place); reads != nil {
+		return nil, err
+	}
+	c, _, reads = config.Parse(invalid.Path, text, accounts.Table(tables.Adapters()), configfile.WithEnvFile(invalid.Path, os.Getenv))
+	if reads != nil {
+		return nil, err // it has the lines
+	}
+	return c, nil
 }
 
 // newConfig is a configuration file that the user names and that does not exist yet; "" = there is none.
@@ -82,9 +116,12 @@ func envBeside(file string) string { return filepath.Join(filepath.Dir(file), co
 
 // needs lists the variables that the new configuration wants and nothing sets.
 func (to destination) needs(r *openclaw.Result) []string {
-	there := configfile.WithEnvFile(to.file, os.Getenv)
+	there := to.there()
 	return slices.DeleteFunc(append([]string{}, r.Needs...), func(name string) bool { return there(name) != "" })
 }
+
+// there has the variables that are set for the new configuration.
+func (to destination) there() func(string) string { return configfile.WithEnvFile(to.file, os.Getenv) }
 
 // made is the new configuration as parley reads it; nil = there is none.
 func (to destination) made(r *openclaw.Result) *config.Config {
@@ -164,7 +201,7 @@ func (to destination) complete(r *openclaw.Result) (text []byte, vars map[string
 	if err != nil {
 		return nil, nil, err
 	}
-	there, before := configfile.WithEnvFile(to.file, os.Getenv), configfile.WithEnvFile(to.conf.Path, os.Getenv)
+	there, before := to.there(), configfile.WithEnvFile(to.conf.Path, os.Getenv)
 	for _, m := range variableName.FindAllSubmatch(more, -1) {
 		if name := string(m[1]); there(name) == "" && before(name) != "" {
 			vars[name] = channels.NewSecret(before(name))
@@ -202,7 +239,7 @@ func (to destination) variables(vars map[string]channels.Secret, files []written
 			continue
 		}
 		if ok && !to.use {
-			return nil, failed(exitRefused, "conflict", "%s has another %s: remove the line, or write the configuration to another folder with --config-out", path, name)
+			return nil, failed(exitFailed, "conflict", "%s has another %s: remove the line, or write the configuration to another folder with --config-out", path, name)
 		}
 		line, ok := configfile.EnvLine(name, vars[name])
 		if !ok {

@@ -66,3 +66,20 @@ func leaves(text []byte) (map[string]any, error) {
 	}
 	return out, nil
 }
+
+// variablesOf returns the keys of a configuration by the variables in their values.
+func variablesOf(text []byte) (map[string][]string, error) {
+	values, err := leaves(text)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		for _, m := range variableName.FindAllStringSubmatch(fmt.Sprint(values[key]), -1) {
+			if !slices.Contains(out[m[1]], key) {
+				out[m[1]] = append(out[m[1]], key)
+			}
+		}
+	}
+	return out, nil
+}

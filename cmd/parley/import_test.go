@@ -1,12 +1,16 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/cmd/internal/tables"
 	"parley/gateway/accounts"
@@ -34,7 +38,7 @@ func TestImport(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "nothing was written") || strings.Contains(out, "made-up-secret") {
 		t.Errorf("dry: exit %d, %s", code, out)
 	}
-	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitRefused || !strings.Contains(out, "stopped") {
+	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitFailed || !strings.Contains(out, "stopped") || !strings.Contains(out, "config.yaml stop` first") {
 		t.Errorf("below a host that runs: exit %d, %s", code, out)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, "openclaw-import.yaml")); !os.IsNotExist(err) {
@@ -103,12 +107,67 @@ func TestImportBesideOpenClaw(t *testing.T) {
 		t.Errorf("%q, %+v", got.Running, got.NeedsYou)
 	}
 	for _, flag := range []string{"--write", "--use"} {
-		if out, code := w.cli("import", "openclaw", from, flag); code != exitRefused || !strings.Contains(out, process) || !strings.Contains(out, "openclaw gateway stop") || !strings.Contains(out, "token") {
+		if out, code := w.cli("import", "openclaw", from, flag); code != exitFailed || !strings.Contains(out, process) || !strings.Contains(out, "openclaw gateway stop") || !strings.Contains(out, "token") {
 			t.Errorf("%s: exit %d, %s", flag, code, out)
+		}
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	for name, sign := range map[string]func() (running string, env string){
+		"a lease of a process with any name": func() (string, string) {
+			lease(t, from, fmt.Sprintf("INSERT INTO agent_database_leases VALUES ('l', 'main', '%s', %d, %d)", filepath.Join(from, "agents", "main", "agent", "openclaw-agent.sqlite"), os.Getpid(), time.Now().UnixMilli()))
+			return process, ""
+		},
+		"the gateway's lease": func() (string, string) {
+			lease(t, from, fmt.Sprintf(`INSERT INTO state_leases VALUES ('gateway-owner', 'global', %d, '{"owner":{"pid":%d,"startedAt":%s}}')`, time.Now().Add(time.Minute).UnixMilli(), os.Getpid(), start))
+			return process, ""
+		},
+		"a listener": func() (string, string) {
+			lease(t, from)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+			port := l.Addr().(*net.TCPAddr).Port
+			return fmt.Sprintf("port %d", port), fmt.Sprintf("OPENCLAW_GATEWAY_PORT=%d", port)
+		},
+	} {
+		running, more := sign()
+		for flag, want := range map[string]int{"--dry-run": 0, "--write": exitFailed} {
+			c := w.command("--config", "config.yaml", "import", "openclaw", from, flag)
+			c.Env = append(c.Env, more)
+			out, _ := c.CombinedOutput()
+			if code := c.ProcessState.ExitCode(); code != want || !strings.Contains(string(out), running) {
+				t.Errorf("%s, %s: exit %d, %s", name, flag, code, out)
+			}
 		}
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, importedConfig)); !os.IsNotExist(err) {
 		t.Errorf("a configuration was written: %v", err)
+	}
+}
+
+// lease makes OpenClaw's shared database anew, in the schema of its first leases.
+func lease(t *testing.T, folder string, statements ...string) {
+	t.Helper()
+	file := filepath.Join(folder, "state", "openclaw.sqlite")
+	if err := errors.Join(os.RemoveAll(filepath.Dir(file)), os.MkdirAll(filepath.Dir(file), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append([]string{"CREATE TABLE agent_database_leases (lease_id TEXT, agent_id TEXT, path TEXT, owner_pid INTEGER, opened_at INTEGER)",
+		"CREATE TABLE state_leases (scope TEXT, lease_key TEXT, expires_at INTEGER, payload_json TEXT)"}, statements...) {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

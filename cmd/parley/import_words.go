@@ -47,7 +47,7 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 		p.printf("Sessions: %d new, %d with new messages, %d there already. Messages added: %d.\n", out.New, out.Grown, out.Same, out.Added)
 	}
 	if len(out.Skipped) > 0 {
-		p.printf("Left as they were, because they have other messages here: %s\n", fewNames(out.Skipped))
+		p.printf("Left as they were, because parley has other messages in them: %s\n", fewNames(out.Skipped))
 	}
 	if len(out.Written) > 0 {
 		p.printf("Written: %s\n", strings.Join(out.Written, ", "))
@@ -98,12 +98,12 @@ func fewNames(names []string) string {
 // dryWords says what a dry run did not do, and the command that does it.
 func dryWords(p *page, c importOpenClawCmd, out imported) {
 	p.printf("Dry run: nothing was written.\n")
-	p.note("\nStop OpenClaw first: openclaw gateway stop\n  One bot token works in one program only: Telegram answers 409 to the second. Files that are copied in use may be incomplete.\n")
+	p.note("\nStop OpenClaw first: openclaw gateway stop\n  One bot token works in one program only: Telegram answers 409 to the second. Files that change while they are copied may be incomplete.\n")
 	if c.SessionsOnly {
-		p.note("Then: %s --write\n  writes the sessions to %s.\n", c.line(), out.State)
+		p.note("Then: %s --write\n  writes the sessions to %s.\n", c.line(out.program), out.State)
 		return
 	}
-	p.note("Then: %s --use\n", c.line())
+	p.note("Then: %s --use\n", c.line(out.program))
 	if !c.ConfigOnly {
 		p.note("  writes the sessions to %s.\n", out.State)
 	}
@@ -113,8 +113,8 @@ func dryWords(p *page, c importOpenClawCmd, out imported) {
 }
 
 // line is the command line so far, without what decides whether something is written.
-func (c importOpenClawCmd) line() string {
-	words := "parley import openclaw " + quoted(c.Dir)
+func (c importOpenClawCmd) line(program string) string {
+	words := program + " import openclaw " + quoted(c.Dir)
 	if c.SessionsOnly {
 		words += " --sessions-only"
 	}
@@ -126,12 +126,28 @@ func (c importOpenClawCmd) line() string {
 
 // nextWords says what is left to do after the files were written.
 func nextWords(p *page, c importOpenClawCmd, out imported) {
-	name := "parley"
-	if out.Config != "" && !out.InForce {
-		name += " --config " + quoted(out.Config)
+	p.note("\nNext:\n")
+	if len(out.Needs) > 0 {
+		var names []string
+		for _, name := range out.Needs {
+			names = append(names, out.variable(name))
+		}
+		p.note("  Set in %s: %s\n", envBeside(out.Config), strings.Join(names, ", "))
 	}
-	p.note("\nNext:\n  %s check\n  %s doctor\n  %s\n", name, name, name)
+	name := out.started()
+	p.note("  %s check\n  %s doctor\n  %s\n", name, name, name)
 	if out.Config != "" && !c.Use {
-		p.note("To make this configuration the one in force: %s --use\n", importOpenClawCmd{Dir: c.Dir, ConfigOnly: true}.line())
+		p.note("To make this configuration the one in force: %s --use\n", importOpenClawCmd{Dir: c.Dir, ConfigOnly: true}.line(out.program))
 	}
+}
+
+// started is the program with the configuration that the import wrote, if it must be named.
+func (out imported) started() string {
+	if out.Config == "" || out.DryRun {
+		return out.program
+	}
+	if out.InForce {
+		return "parley"
+	}
+	return "parley --config " + quoted(out.Config)
 }

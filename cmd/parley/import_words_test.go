@@ -12,7 +12,7 @@ import (
 
 // manySessions is the report of an import of n sessions, most of which have something to say.
 func manySessions(n int) imported {
-	out := imported{From: "/home/u/.openclaw", State: "/home/u/state", Config: importedConfig, DryRun: true}
+	out := imported{program: "parley", From: "/home/u/.openclaw", State: "/home/u/state", Config: importedConfig, DryRun: true}
 	for i := range n {
 		key := fmt.Sprintf("session agent:main:telegram:direct:%d", i)
 		out.Carry(key, "")

@@ -12,7 +12,10 @@ import (
 
 // settle makes parley's configuration of OpenClaw's, if there is one.
 func (x *reader) settle(ctx context.Context, table config.Table, getenv func(string) string) (found bool, err error) {
-	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Tables: tables{ctx, x.databases}})
+	rows := func(file, table string, columns ...string) ([][]string, error) {
+		return x.databases.Rows(ctx, file, table, columns...)
+	}
+	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Rows: rows})
 	x.jobsAndNotes(src, table)
 	x.port = gatewayPort(src.Tree)
 	paired, err := x.paired(ctx)

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"parley/channels"
-	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
-	"parley/gateway/openclaw/locate"
 	"parley/sessions"
 )
 
@@ -117,7 +114,7 @@ func (r *Result) job(j Job, agents []sessions.AgentID, now time.Time) (job sessi
 	case "last":
 		i := slices.IndexFunc(r.Sessions, func(s history.Imported) bool { return s.Session.Key == sessions.MainKey(job.Agent) })
 		if i < 0 || r.Sessions[i].Session.Last == (channels.Address{}) {
-			return job, errors.New("its answer goes to the last chat of the main session, which is not known")
+			return job, errors.New("its answer goes to the last chat of the main session, but that chat is not known")
 		}
 		job.To = r.Sessions[i].Session.Last
 	default:
@@ -135,26 +132,19 @@ func (r *Result) job(j Job, agents []sessions.AgentID, now time.Time) (job sessi
 	return job, err
 }
 
-// Running says how OpenClaw is known to use the folder; "" = there is no sure sign of it.
-func (r *Result) Running(ctx context.Context, getenv func(string) string) string {
-	var leases []locate.Lease
-	rows, err := r.databases.Rows(ctx, database.Shared, "agent_database_leases", "path", "owner_pid", "owner_start_time")
-	for _, row := range rows {
-		pid, err1 := strconv.Atoi(row[1])
-		start, _ := strconv.ParseInt(row[2], 10, 64) // 0 = unknown
-		if err1 == nil {
-			leases = append(leases, locate.Lease{Path: row[0], PID: pid, Start: start})
-		}
-	}
-	if err != nil {
-		r.Report.Leave(database.Shared, "cannot tell whether OpenClaw is running: "+err.Error())
-	}
-	return locate.Running(ctx, r.root.Name(), r.port, leases, getenv)
+// PairedStore keeps people who were let in; sqlstore.Store is one.
+type PairedStore interface {
+	ImportPaired(ctx context.Context, list []sessions.Admitted) (added int, err error)
 }
 
-// gatewayPort is the port in OpenClaw's configuration; 0 = it names none.
-func gatewayPort(tree map[string]any) int {
-	gateway, _ := tree["gateway"].(map[string]any)
-	port, _ := strconv.Atoi(fmt.Sprint(gateway["port"])) // 0 = it names none
-	return port
+// KeepPaired writes the paired people into parley's own list, and returns how many are new.
+func (r *Result) KeepPaired(ctx context.Context, to PairedStore) (added int, err error) {
+	var all []sessions.Admitted
+	for _, p := range r.Paired {
+		all = append(all, sessions.Admitted{Channel: p.Channel, Account: p.Account, User: p.ID})
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	return to.ImportPaired(ctx, all)
 }

@@ -49,6 +49,7 @@ type Stored struct {
 const (
 	commitSessions = 200
 	commitMessages = 10_000
+	commitBytes    = 64 << 20 // of the events of the sessions
 )
 
 // Store writes the sessions to a store, many in one commit. progress gets the number of sessions that are stored; nil = nobody looks. A second
@@ -56,6 +57,7 @@ const (
 func (r *Result) Store(ctx context.Context, to Store, progress func(done, total int)) (out Stored, err error) {
 	var batch []sessions.Import
 	messages, done := 0, 0
+	size := int64(0)
 	commit := func() error {
 		outcomes, err := to.Import(ctx, batch)
 		if err != nil {
@@ -74,7 +76,9 @@ func (r *Result) Store(ctx context.Context, to Store, progress func(done, total 
 			}
 			out.Messages += o.Added
 		}
-		done, batch, messages = done+len(batch), batch[:0], 0
+		done, messages, size = done+len(batch), 0, 0
+		clear(batch)
+		batch = batch[:0]
 		if progress != nil {
 			progress(done, len(r.Sessions))
 		}
@@ -85,12 +89,12 @@ func (r *Result) Store(ctx context.Context, to Store, progress func(done, total 
 		if err != nil {
 			return out, err
 		}
-		if len(batch) > 0 && messages+len(msgs) > commitMessages {
+		if len(batch) > 0 && (messages+len(msgs) > commitMessages || size+x.Size > commitBytes) {
 			if err := commit(); err != nil {
 				return out, err
 			}
 		}
-		batch, messages = append(batch, sessions.Import{Session: x.Session, Messages: msgs}), messages+len(msgs)
+		batch, messages, size = append(batch, sessions.Import{Session: x.Session, Messages: msgs}), messages+len(msgs), size+x.Size
 		if len(batch) == commitSessions {
 			if err := commit(); err != nil {
 				return out, err

@@ -52,7 +52,9 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 	}
 	r.Sessions = h.Sessions
 	h.Rest()
-	x.rest()
+	if x.has("workspace") && !x.hasWorkspace {
+		r.Report.Leave("workspace", "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well")
+	}
 	r.Report.Sort()
 	return r, nil
 }
@@ -60,25 +62,4 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 func (x *reader) has(name string) bool {
 	_, err := fs.Stat(x.files, name)
 	return err == nil
-}
-
-// rest names what the import could have converted.
-func (x *reader) rest() {
-	for name, why := range map[string]string{
-		"workspace": "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well",
-	} {
-		if x.has(name) && (name != "workspace" || !x.hasWorkspace) {
-			x.Report.Leave(name, why)
-		}
-	}
-}
-
-// tables reads rows for package source.
-type tables struct {
-	ctx context.Context //nolint:containedctx // of one Read
-	*database.Folder
-}
-
-func (t tables) Rows(file, table string, columns ...string) ([][]string, error) {
-	return t.Folder.Rows(t.ctx, file, table, columns...)
 }

@@ -47,7 +47,7 @@ func copyTo(root *os.Root, name, path string) error {
 			return nil
 		}
 	}
-	return ErrInUse
+	return fmt.Errorf("%s: %w", name, ErrInUse)
 }
 
 // state returns what is known of the files of a database; nil for an absent log.
@@ -61,7 +61,7 @@ func state(root *os.Root, name string) ([]fs.FileInfo, error) {
 		case err != nil:
 			return nil, err
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("%s: %w", name+suffix, filesystem.ErrNotRegular)
+			return nil, fmt.Errorf("%s: %w: the import follows no link; put the database itself and its -wal in its place, and import again", name+suffix, filesystem.ErrNotRegular)
 		case info.Size() > maxDatabase:
 			return nil, fmt.Errorf("%s is larger than %d GB", name+suffix, maxDatabase>>30)
 		}
@@ -99,11 +99,14 @@ func copyFile(root *os.Root, name, path string, info fs.FileInfo) (err error) {
 		return errors.Join(err, fmt.Errorf("%s: %w", filepath.Base(name), ErrInUse))
 	}
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = io.Copy(out, io.LimitReader(in, maxDatabase))
+		err = errors.Join(err, out.Close())
 	}
-	_, err = io.Copy(out, io.LimitReader(in, maxDatabase))
-	return errors.Join(err, out.Close())
+	if err != nil {
+		return fmt.Errorf("copy %s to a temporary folder (TMPDIR names another place for it): %w", name, err)
+	}
+	return nil
 }
 
 // unfinished reports a rollback journal. SQLite would have to undo a transaction first, and the journal may name files elsewhere.

@@ -25,8 +25,9 @@ const (
 
 // The bounds of Rows.
 const (
-	maxText = 16 << 20
-	maxRows = 100_000
+	maxText  = 16 << 20 // of one value, in bytes
+	maxTable = 64 << 20 // of all values, in bytes
+	maxRows  = 100_000
 )
 
 // Folder has the databases of one state folder that were opened.
@@ -72,7 +73,7 @@ func (f *Folder) Open(ctx context.Context, name string) (*Database, error) {
 	f.made++
 	path := filepath.Join(f.temp, strconv.Itoa(f.made)+".sqlite")
 	if err := copyTo(f.root, name, path); err != nil {
-		return nil, fmt.Errorf("copy %s to the temporary folder %s (TMPDIR chooses another): %w", name, filepath.Dir(f.temp), err)
+		return nil, err
 	}
 	d, err := open(ctx, path)
 	if err != nil {
@@ -99,7 +100,7 @@ func (f *Folder) Release(name string) error {
 }
 
 // Rows returns columns of all rows of a table as texts; NULL is "". An absent database, table or column gives no rows and no error.
-// It refuses texts over 16 MB and more than 100,000 rows.
+// It refuses texts over 16 MB, and tables with more than 64 MB or 100,000 rows.
 func (f *Folder) Rows(ctx context.Context, name, table string, columns ...string) ([][]string, error) {
 	d, err := f.Open(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,6 +114,7 @@ func (f *Folder) Rows(ctx context.Context, name, table string, columns ...string
 		fields[i] = "CASE WHEN octet_length(" + Quote(c) + ") <= " + strconv.Itoa(maxText) + " OR " + Quote(c) + " IS NULL THEN CAST(coalesce(" + Quote(c) + ", '') AS TEXT) END"
 	}
 	var out [][]string
+	size := 0
 	err = d.Each(ctx, "SELECT "+strings.Join(fields, ", ")+" FROM "+Quote(table)+" LIMIT "+strconv.Itoa(maxRows+1), nil, func(scan func(...any) error) error {
 		row, cells := make([]sql.NullString, len(columns)), make([]any, len(columns))
 		for i := range row {
@@ -130,6 +132,9 @@ func (f *Folder) Rows(ctx context.Context, name, table string, columns ...string
 				return fmt.Errorf("table %s: a value of column %s has more than %d MB", table, columns[i], maxText>>20)
 			}
 			texts[i] = c.String
+			if size += len(c.String); size > maxTable {
+				return fmt.Errorf("table %s has more than %d MB", table, maxTable>>20)
+			}
 		}
 		out = append(out, texts)
 		return nil

@@ -117,7 +117,7 @@ func TestOnlyDatabases(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, d, err)
 		}
 	}
-	if _, err := f.Open(t.Context(), "state/in.sqlite"); !errors.Is(err, filesystem.ErrNotRegular) {
+	if _, err := f.Open(t.Context(), "state/in.sqlite"); !errors.Is(err, filesystem.ErrNotRegular) || !strings.Contains(err.Error(), "put the database itself") || strings.Contains(err.Error(), "temporary") {
 		t.Error(err)
 	}
 	d, err := f.Open(t.Context(), Shared)
@@ -143,5 +143,16 @@ func TestJournal(t *testing.T) {
 		if err := errors.Join(f.Release(Shared), f.Close()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Rows holds no more than 64 MB of a table, however small each value is.
+func TestRowsBoundsATable(t *testing.T) {
+	t.Parallel()
+	_, root := folder(t, "CREATE TABLE big(a TEXT)", "INSERT INTO big SELECT hex(zeroblob(4000000)) FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9))")
+	f := New(root)
+	defer func() { _ = f.Close() }()
+	if rows, err := f.Rows(t.Context(), Shared, "big", "a"); err == nil || !strings.Contains(err.Error(), "more than 64 MB") {
+		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }

@@ -29,11 +29,11 @@ func newDecoder(r io.Reader, limit uint64) (*zstd.Decoder, error) {
 // inflate decodes a compressed event, whose text has size bytes.
 func inflate(d *zstd.Decoder, frame []byte, size int64) ([]byte, error) {
 	if len(frame) == 0 || len(frame) > maxFrame || size < 1 || size > maxFrame {
-		return nil, fmt.Errorf("a compressed event has %d bytes for %d", len(frame), size)
+		return nil, fmt.Errorf("a compressed event has %d bytes and claims to be %d bytes long", len(frame), size)
 	}
 	out, err := d.DecodeAll(frame, make([]byte, 0, min(size, 64<<10)))
 	if err == nil && (int64(len(out)) != size || !utf8.Valid(out)) {
-		err = fmt.Errorf("a compressed event has %d bytes instead of %d", len(out), size)
+		err = fmt.Errorf("a compressed event is %d bytes long instead of %d", len(out), size)
 	}
 	return out, err
 }

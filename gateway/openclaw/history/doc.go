@@ -6,7 +6,7 @@
 // what OpenClaw wrote around texts, folder.go names what was not read.
 //
 // Read reads everything once, so that the report is complete. Histories are kept in memory up to a bound; the others are read again by
-// Imported.Messages. A History is used by one goroutine and needs its folder until the last session was taken.
+// Imported.Messages. Of a large session the newest events are read. A History is used by one goroutine and needs its folder until the last session was taken.
 //
 // Errors: only those of ctx. What cannot be read is a line of the report.
 package history

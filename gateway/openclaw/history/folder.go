@@ -31,12 +31,12 @@ func (h *History) shared(ctx context.Context) error {
 	}
 	for _, row := range rows {
 		if here := path.Join("agents", row[0], database.Agent); !h.has(here) && !h.isHere(row[1]) {
-			h.report.Need("database of the agent "+row[0]+": "+row[1], "it is outside this folder and was not read: copy it and its -wal to "+here+", and import again")
+			h.report.Need("database of the agent "+row[0]+": "+row[1], "the import reads only files in the state folder, and this database is elsewhere: copy the file and its -wal to "+here+", and import again")
 		}
 	}
 	for _, t := range []struct{ table, why string }{
 		{"delivery_queue_entries", "messages that waited to be sent; an import sends nothing"},
-		{"channel_pairing_requests", "requests to pair that nobody answered; people can ask again"},
+		{"channel_pairing_requests", "pairing requests without an answer; people can ask again"},
 	} {
 		if !d.Has(t.table) {
 			continue
@@ -75,7 +75,7 @@ var known = []struct{ pattern, kind string }{
 	{"skills", "skills: parley has none; tools come from MCP servers (docs/mcp.md)"},
 	{"extensions", "plugins: they run in OpenClaw only"},
 	{"plugins", "plugins: they run in OpenClaw only"},
-	{"memory", "memory index of OpenClaw; parley makes its own of the sessions"},
+	{"memory", "memory index of OpenClaw; parley builds its own from the sessions"},
 	{"media", "files that people sent; the transcripts name them"},
 	{"telegram", "positions in Telegram's updates; parley begins with what is new"},
 	{"devices", "paired devices of OpenClaw's apps"},
@@ -95,7 +95,7 @@ var known = []struct{ pattern, kind string }{
 
 	{"credentials/*allowFrom.json", ""},
 	{"credentials/oauth.json", "subscriptions to model providers: set an API key for each provider"},
-	{"credentials/*-pairing.json", "requests to pair that nobody answered; people can ask again"},
+	{"credentials/*-pairing.json", "pairing requests without an answer; people can ask again"},
 	{"credentials/whatsapp", "keys of the linked phone, which fit OpenClaw only: link it again with parley login whatsapp, and unlink OpenClaw in the phone"},
 	{"credentials/*", "credentials of channels or services that parley does not read"},
 	{"state/openclaw.sqlite*", ""},
@@ -113,8 +113,8 @@ var known = []struct{ pattern, kind string }{
 	{"agents/*/agent/*", "other state of an agent"},
 }
 
-// Rest reports what is in the folder and was not read, one line a kind. others are patterns that other readers of the folder answer for.
-func (h *History) Rest(others ...string) {
+// Rest reports what is in the folder and was not read, one line a kind.
+func (h *History) Rest() {
 	kinds := map[string][]string{}
 	_ = fs.WalkDir(h.files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -124,7 +124,7 @@ func (h *History) Rest(others ...string) {
 		if name == "." {
 			return nil
 		}
-		kind, down := kindOf(name, others)
+		kind, down := kindOf(name)
 		if kind != "" {
 			kinds[kind] = append(kinds[kind], name)
 		}
@@ -144,14 +144,9 @@ func (h *History) Rest(others ...string) {
 }
 
 // kindOf returns what a file is; "" = the import reads it. down: files below it are looked at.
-func kindOf(name string, others []string) (kind string, down bool) {
+func kindOf(name string) (kind string, down bool) {
 	for _, k := range known {
 		down = down || below(k.pattern, name)
-	}
-	for _, pattern := range others {
-		if ok, _ := path.Match(pattern, name); ok {
-			return "", down
-		}
 	}
 	for _, k := range known {
 		if ok, _ := path.Match(k.pattern, name); ok {

@@ -26,6 +26,7 @@ import (
 const (
 	maxFile   = 64 << 20  // a sessions.json, in bytes
 	maxMemory = 128 << 20 // histories that are kept between Read and Messages, in bytes of their events
+	maxEvents = 256 << 20 // the newest events of a session that are read, in bytes
 )
 
 // Folder is a state folder and what Read needs beside it.
@@ -42,6 +43,8 @@ type Folder struct {
 	// IsOwner reports whether a direct chat is an owner's. Where the main conversation belongs to the owners (session.dmScope owner-main), the
 	// chat of another person does not become the place that it answers to. nil = everybody shares the main conversation.
 	IsOwner func(channels.Address) bool
+
+	maxEvents int64 // 0 = the constant; a test sets another
 }
 
 // History is the sessions of a state folder.
@@ -69,12 +72,14 @@ type reader struct {
 	global    bool
 	parse     func([]byte) (any, error)
 	isOwner   func(channels.Address) bool
+	maxEvents int64 // of a session, in bytes
 }
 
 // Imported is one session.
 type Imported struct {
 	Session sessions.Session
-	Count   int // messages
+	Count   int   // messages
+	Size    int64 // of the events that they are made of, in bytes
 
 	history *History
 	from    *found
@@ -103,7 +108,7 @@ type window struct {
 
 // Read reads the sessions of a folder. What cannot be read is a line of the report.
 func Read(ctx context.Context, f Folder) (*History, error) {
-	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner},
+	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner, maxEvents: cmp.Or(f.maxEvents, maxEvents)},
 		taken: map[sessions.Key]string{}, left: map[string][]string{}, counted: map[string]bool{}}
 	agents, err := fs.ReadDir(h.files, "agents")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +134,7 @@ func Read(ctx context.Context, f Folder) (*History, error) {
 	}
 	h.summary()
 	if len(h.Sessions) == 0 {
-		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them there and import again")
+		h.report.Leave("sessions", "none was found in agents/*/agent/openclaw-agent.sqlite, agents/*/sessions/sessions.json and sessions/sessions.json; if OpenClaw keeps them elsewhere (agentDir, session.store), copy them to one of these places and import again")
 	}
 	return h, h.shared(ctx)
 }
@@ -160,7 +165,7 @@ func (h *History) take(ctx context.Context, f *found) error {
 		h.both++
 		return nil
 	case twice:
-		h.report.Leave("session "+f.raw, "it becomes the same as "+strings.TrimPrefix(by, fromDatabase))
+		h.report.Leave("session "+f.raw, "left out: it has the same key in parley as "+strings.TrimPrefix(by, fromDatabase))
 		return nil
 	}
 	msgs, n, size, err := h.messages(ctx, f)
@@ -182,7 +187,10 @@ func (h *History) take(ctx context.Context, f *found) error {
 	if s.SpawnedBy == "" && e.SpawnedBy != "" {
 		s.SpawnedBy = f.key(h, e.SpawnedBy)
 	}
-	x := Imported{Session: s, Count: len(msgs), history: h, from: f}
+	x := Imported{Session: s, Count: len(msgs), Size: min(size, h.maxEvents), history: h, from: f}
+	if over := size - h.maxEvents; over > 0 {
+		h.report.Leave(what+": its oldest messages", fmt.Sprintf("the transcript has %d MB, and parley reads the newest %d MB of it: keep the file", size>>20, h.maxEvents>>20))
+	}
 	if h.kept += size; h.kept <= maxMemory {
 		x.kept = msgs
 	}
@@ -220,13 +228,24 @@ func (f *found) key(h *History, raw string) sessions.Key {
 	return keyFor(raw, f.agent, f.mainKey, h.ids).key
 }
 
-// messages reads the windows of a session as one history. size is that of their events.
+// messages reads the windows of a session as one history: the newest maxEvents bytes of their events. size is that of all events.
 func (h *History) messages(ctx context.Context, f *found) (msgs []sessions.Message, n counts, size int64, err error) {
+	msgs, n, size, err = h.part(ctx, f, 0)
+	if err == nil && size > h.maxEvents { // the size is known only now
+		msgs, n, _, err = h.part(ctx, f, size-h.maxEvents)
+	}
+	return msgs, n, size, err
+}
+
+// part reads maxEvents bytes of the events of a session, behind the first skip bytes.
+func (h *History) part(ctx context.Context, f *found, skip int64) (msgs []sessions.Message, n counts, size int64, err error) {
 	for _, w := range f.windows {
 		t := transcript{id: windowID(w.id, f.mapped.key), key: func(k string) sessions.Key { return f.key(h, k) }}
 		err := w.each(ctx, func(raw []byte, broken bool) {
-			size += int64(len(raw))
-			t.add(raw, broken)
+			before := size
+			if size += int64(len(raw)); before >= skip && size-skip <= h.maxEvents {
+				t.add(raw, broken)
+			}
 		})
 		if ctx.Err() != nil {
 			return nil, n, size, ctx.Err()
@@ -253,11 +272,11 @@ func (h *History) summary() {
 	say(n.images, "images", "left out: without data, or too large")
 	say(n.unanswered, "tool calls without a result", "each got a result that says so, because providers refuse calls without one")
 	say(n.orphans, "tool results without a call", "left out: providers refuse them")
-	say(n.mirrors, "copies of sent answers", "left out: the answers themselves are there")
+	say(n.mirrors, "copies of sent answers", "left out: the answers themselves are imported")
 	say(n.extensions, "texts of extensions", "left out: OpenClaw's extensions wrote them for the model")
 	say(n.otherRoles, "entries of other roles", "left out: no person and no model wrote them")
 	say(n.hidden, "messages of abandoned branches", "left out: OpenClaw no longer showed them after a rewind or a fork")
-	say(h.both, "sessions in JSONL files", "SQLite has them too and was read")
+	say(h.both, "sessions in JSONL files", "left out: the database has them too, and parley read them there")
 	for _, why := range slices.Sorted(maps.Keys(h.left)) {
 		keys := h.left[why]
 		slices.Sort(keys)
@@ -272,7 +291,11 @@ func (h *History) summary() {
 
 // read reads a file of the folder whole.
 func (h *History) read(name string, limit int64) ([]byte, error) {
-	f, err := filesystem.OpenIn(h.root, name)
+	return readFile(h.root, name, limit)
+}
+
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := filesystem.OpenIn(root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func TestAlsoInThisFolder(t *testing.T) {
 		s.write(name, "x")
 	}
 	named := map[string]string{
-		"credentials/telegram-pairing.json": "requests to pair", "credentials/oauth.json": "subscriptions", "credentials/whatsapp/default/creds.json": "linked phone", "credentials/other.json": "credentials",
+		"credentials/telegram-pairing.json": "pairing requests", "credentials/oauth.json": "subscriptions", "credentials/whatsapp/default/creds.json": "linked phone", "credentials/other.json": "credentials",
 		"telegram/update-offset-default.json": "positions", "memory/main.sqlite": "memory index", "extensions/x/index.js": "plugins", "exec-approvals.json": "approvals", "devices/paired.json": "devices",
 		"identity/device.json": "identity", "delivery-queue/1.json": "waited", "media/inbound/1.jpg": "files that people sent", "subagents/runs.json": "sub-agents", "hooks/x.js": "hooks", "skills/x/SKILL.md": "skills",
 		"agents/main/agent/auth-state.json": "subscriptions", "agents/main/qmd/x": "other state", "state/memory/shared-0000000000000000.sqlite": "shared", "cron/runs/j.jsonl": "past runs", "something.txt": "does not know", "openclaw.log": "logs",

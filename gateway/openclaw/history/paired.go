@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
 
-	"parley/gateway/filesystem"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/report"
 )
@@ -81,12 +79,7 @@ func defaulted(account string) string {
 
 // allowFile reads a file with the people of one account.
 func allowFile(root *os.Root, name string) ([]string, error) {
-	f, err := filesystem.OpenIn(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it is only read
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	text, err := readFile(root, name, maxFile)
 	if err != nil {
 		return nil, err
 	}

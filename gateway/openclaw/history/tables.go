@@ -24,6 +24,9 @@ const newest = 25
 // maxEvent bounds an event in a database, as maxLine bounds a line. A larger one is broken.
 const maxEvent = maxLine
 
+// entryText is the entry of a session; NULL for one that is larger than OpenClaw writes.
+var entryText = "CASE WHEN octet_length(entry_json) <= " + strconv.Itoa(maxEvent) + " THEN entry_json END"
+
 // agentDatabase is one database with sessions.
 type agentDatabase struct {
 	*History
@@ -82,11 +85,11 @@ func (h *History) table(ctx context.Context, agent, name string) error {
 	var entries, windows string
 	switch {
 	case d.Has("session_nodes", "session_key", "current_session_id", "entry_json") && d.Has("session_windows", "session_id", "session_key", "created_at") && hasEvents:
-		entries = "SELECT session_key, current_session_id, entry_json, " + either(d, "session_nodes", "entry_valid", "0") + ", " + either(d, "session_nodes", "updated_at", "0") + ", " +
+		entries = "SELECT session_key, current_session_id, " + entryText + ", " + either(d, "session_nodes", "entry_valid", "0") + ", " + either(d, "session_nodes", "updated_at", "0") + ", " +
 			either(d, "session_nodes", "spawned_by", "''") + ", " + either(d, "session_nodes", "label", "''") + ", " + either(d, "session_nodes", "display_name", "''") + " FROM session_nodes"
 		windows = "SELECT session_id, session_key, created_at FROM session_windows ORDER BY session_key, created_at, session_id"
 	case d.Has("session_entries", "session_key", "session_id", "entry_json") && hasEvents: // schema 4 to 13
-		entries = "SELECT session_key, session_id, entry_json, 0, " + either(d, "session_entries", "updated_at", "0") + ", '', '', '' FROM session_entries"
+		entries = "SELECT session_key, session_id, " + entryText + ", 0, " + either(d, "session_entries", "updated_at", "0") + ", '', '', '' FROM session_entries"
 		if d.Has("sessions", "session_id", "session_key") {
 			at := either(d, "sessions", "created_at", either(d, "sessions", "updated_at", "0"))
 			windows = "SELECT session_id, session_key, " + at + " FROM sessions ORDER BY session_key, 3, session_id"
@@ -98,7 +101,7 @@ func (h *History) table(ctx context.Context, agent, name string) error {
 		return nil
 	}
 	if d.Version() > newest {
-		h.report.Differ(name, fmt.Sprintf("a newer OpenClaw wrote it (schema %d): what parley knows of it was read", d.Version()))
+		h.report.Differ(name, fmt.Sprintf("a newer OpenClaw wrote it (schema %d): parley read the tables and columns that it knows", d.Version()))
 	}
 	if d.Has("session_key_contract", "main_key") {
 		err = d.Each(ctx, "SELECT main_key FROM session_key_contract LIMIT 1", nil, func(scan func(...any) error) error { return scan(&x.mainKey) })
@@ -191,7 +194,7 @@ func (x *agentDatabase) entries(ctx context.Context, d *database.Database, query
 		case err != nil: // it may have been muted
 			f.entry = entry{SendPolicy: unreadable}
 		case valid < 0:
-			x.report.Differ("session "+f.raw, "OpenClaw's entry is invalid: of its settings only the send policy is carried over, and the messages")
+			x.report.Differ("session "+f.raw, "OpenClaw's entry is invalid: only its send policy and its messages are carried over")
 			f.entry = entry{SendPolicy: f.entry.SendPolicy, LastChannel: f.entry.LastChannel}
 		}
 		f.entry.SessionID = current

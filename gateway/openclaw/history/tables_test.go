@@ -78,7 +78,7 @@ func TestBothLayouts(t *testing.T) {
 		case 1:
 			has(t, r.Also, agentFile, "JSONL")
 		case 23:
-			has(t, r.Different, "sessions in JSONL files (1)", "SQLite")
+			has(t, r.Different, "sessions in JSONL files (1)", "the database has them too")
 		case 40:
 			has(t, r.NeedsYou, agentFile, "schema 40")
 		}

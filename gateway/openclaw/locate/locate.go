@@ -18,9 +18,6 @@ var folderNames = []string{".openclaw", ".clawdbot", ".moltbot", ".moldbot"}
 // configNames are the names of the configuration file in it.
 var configNames = []string{"openclaw.json", "moltbot.json", "moldbot.json", "clawdbot.json"}
 
-// programs are the words by which a process or a page of the program is known.
-var programs = []string{"openclaw", "moltbot", "clawdbot"}
-
 // Folder is a state folder.
 type Folder struct {
 	Path    string

@@ -2,15 +2,14 @@ package locate
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 )
 
 func vars(pairs ...string) func(string) string {
@@ -91,7 +90,8 @@ func TestRunningByLock(t *testing.T) {
 	}{
 		"its process runs":           {text(me, own, start), true},
 		"another process has its id": {text(me, own, start+1), false},
-		"no start, another program":  {text(me, own, 0), false},
+		"no start, it began later":   {text(me, own, 0), false},
+		"neither start nor time":     {fmt.Sprintf(`{"pid": %d, "createdAt": 1, "configPath": %q}`, me, own), true},
 		"another folder":             {text(me, filepath.Join(tmp, "openclaw.json"), start), false},
 		"no process":                 {text(1<<30, own, start), false},
 		"broken":                     {"{", false},
@@ -132,39 +132,74 @@ func TestRunningByLease(t *testing.T) {
 	}
 }
 
-// The gateway's port counts where OpenClaw itself answers there, and for the folder that it uses: not for a copy, not for another server.
-func TestRunningByPort(t *testing.T) {
+// A lease without a start time counts while its process runs, whatever the name of the process, unless the process began later. The gateway's lease
+// counts until it expires, in a container as well.
+// source: openclaw/openclaw src/state/openclaw-agent-db-lease.test.ts, src/commands/doctor-maintenance tests (state_leases, gateway-owner)
+func TestRunningByLeaseWithoutStart(t *testing.T) {
 	t.Parallel()
+	me := os.Getpid()
+	if started(me) == 0 {
+		t.Skip("start times are read from /proc")
+	}
 	home := t.TempDir()
 	dir := filepath.Join(home, ".openclaw")
 	write(t, filepath.Join(dir, "openclaw.json"), "{}")
-	serve := func(page string) int {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(page)) }))
-		t.Cleanup(s.Close)
-		u, err := url.Parse(s.URL)
-		if err != nil {
-			t.Fatal(err)
+	file := filepath.Join(dir, "agents", "main", "agent", "openclaw-agent.sqlite")
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		lease Lease
+		want  bool
+	}{
+		"no time at all":            {Lease{Path: file, PID: me}, true},
+		"opened by this process":    {Lease{Path: file, PID: me, Opened: now}, true},
+		"opened before it began":    {Lease{Path: file, PID: me, Opened: now.Add(-100 * 365 * 24 * time.Hour)}, false},
+		"no process":                {Lease{Path: file, PID: 1 << 30, Opened: now}, false},
+		"the gateway's":             {Lease{PID: me, Start: started(me), Expires: now.Add(time.Minute)}, true},
+		"the gateway's, expired":    {Lease{PID: me, Start: started(me), Expires: now.Add(-time.Minute)}, false},
+		"the gateway's, it ended":   {Lease{PID: 1 << 30, Expires: now.Add(time.Minute)}, false},
+		"in a container":            {Lease{PID: 7, Start: 1, Host: "0badcafe0bad", Expires: now.Add(time.Minute)}, true},
+		"in a container, expired":   {Lease{PID: 7, Start: 1, Host: "0badcafe0bad", Expires: now.Add(-time.Minute)}, false},
+		"another machine's, no end": {Lease{PID: me, Host: "0badcafe0bad"}, false},
+	} {
+		if got := Running(t.Context(), dir, 1, []Lease{tt.lease}, vars("HOME", home)); (got != "") != tt.want {
+			t.Errorf("%s: %q", name, got)
 		}
-		port, err := strconv.Atoi(u.Port())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return port
-	}
-	ours, others := serve("<title>OpenClaw Control</title>"), serve("<title>Welcome to nginx!</title>")
-	getenv := vars("HOME", home)
-	if got := Running(t.Context(), dir, ours, nil, getenv); got != fmt.Sprintf("http://127.0.0.1:%d", ours) {
-		t.Errorf("OpenClaw's page: %q", got)
-	}
-	if got := Running(t.Context(), dir, others, nil, getenv); got != "" {
-		t.Errorf("another server: %q", got)
 	}
 	backup := t.TempDir()
-	write(t, filepath.Join(backup, "openclaw.json"), "{}")
-	if got := Running(t.Context(), backup, ours, nil, getenv); got != "" {
+	if got := Running(t.Context(), backup, 1, []Lease{{PID: me, Expires: now.Add(time.Minute)}}, vars("HOME", home)); got != "" {
 		t.Errorf("a copy: %q", got)
 	}
-	if got := Running(t.Context(), dir, 1, nil, vars("HOME", home, "OPENCLAW_GATEWAY_PORT", strconv.Itoa(ours))); got == "" {
-		t.Error("the variable of the port is not used")
+}
+
+// A listener on the gateway's port counts, whatever it answers: OpenClaw may speak TLS there, or serve no page. For a copy it does not: the listener
+// uses the machine's own folder.
+func TestRunningByPort(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	port := l.Addr().(*net.TCPAddr).Port
+	want := fmt.Sprintf("port %d", port)
+	home, backup := t.TempDir(), t.TempDir()
+	dir := filepath.Join(home, ".openclaw")
+	write(t, filepath.Join(dir, "openclaw.json"), "{}")
+	write(t, filepath.Join(backup, "openclaw.json"), "{}")
+	for name, tt := range map[string]struct {
+		dir    string
+		port   int
+		getenv func(string) string
+		want   string
+	}{
+		"the port of the configuration": {dir, port, vars("HOME", home), want},
+		"the port of the variable":      {dir, 1, vars("HOME", home, "OPENCLAW_GATEWAY_PORT", strconv.Itoa(port)), want},
+		"the only folder there is":      {backup, port, vars("HOME", t.TempDir()), want},
+		"a copy":                        {backup, port, vars("HOME", home), ""},
+		"no listener":                   {dir, 1, vars("HOME", home), ""},
+	} {
+		if got := Running(t.Context(), tt.dir, tt.port, nil, tt.getenv); got != tt.want {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

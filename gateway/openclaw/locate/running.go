@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +18,19 @@ import (
 	"parley/gateway/filesystem"
 )
 
-// Lease is a claim of a process on a database of the state folder: a row of agent_database_leases.
+// Lease is a claim of a process on a file of the state folder, or on the whole folder: a row of the database, or a lock file.
 type Lease struct {
-	Path  string // of the database
-	PID   int
-	Start int64 // start time of the process in clock ticks since boot; 0 = unknown
+	Path    string // of the file; "" = the whole folder
+	Host    string // name of the process's machine; "" = this one
+	PID     int
+	Start   int64     // start time of the process in clock ticks since boot; 0 = unknown
+	Opened  time.Time // when the process made the claim; zero = unknown
+	Expires time.Time // end of the claim unless the process renews it; zero = never
 }
 
-// Running says how OpenClaw is known to use a state folder; "" = there is no sure sign of it. A sign is sure only if it names this folder and
-// its process is alive: lock files outlive crashes, and process ids are used again. port is the gateway's port in the configuration, 0 = the
-// default.
+// Running returns the sign that OpenClaw uses a state folder, "process 12" or "port 18789"; "" = there is none. A lock or a lease counts while its
+// process is alive: both outlive crashes, and process ids are used again. A listener on the gateway's port counts, whatever it answers. For a copy
+// of the folder only what names the copy counts. port is the gateway's port in the configuration, 0 = the default.
 //
 // source: openclaw/openclaw src/infra/gateway-lock.ts (gateway.<hash>.lock with pid, configPath and startTime in <tmp>/openclaw-<uid>),
 // src/agents/session-write-lock.ts (<transcript>.lock with pid), src/state/openclaw-agent-db-lease.ts
@@ -41,34 +42,69 @@ func Running(ctx context.Context, dir string, port int, leases []Lease, getenv f
 	if real, err = filepath.Abs(real); err != nil {
 		return ""
 	}
-	for _, l := range locks(real) {
-		if alive(l.PID, l.StartTime) {
+	own, _ := Folders(getenv)
+	isCopy := len(own) > 0 && !slices.ContainsFunc(own, func(f Folder) bool { return sameFolder(f.Path, real) })
+	for _, l := range append(locks(real), leases...) {
+		if (l.Path == "" && !isCopy || below(real, l.Path)) && l.isLive(time.Now()) {
 			return fmt.Sprintf("process %d", l.PID)
 		}
 	}
-	for _, l := range leases {
-		if below(real, l.Path) && alive(l.PID, l.Start) {
-			return fmt.Sprintf("process %d", l.PID)
-		}
-	}
-	if own, _ := Folders(getenv); !slices.ContainsFunc(own, func(f Folder) bool { return sameFolder(f.Path, real) }) {
-		return "" // a copy: what answers at the port uses another folder
-	}
-	if at := address(port, getenv); answers(ctx, at) {
-		return "http://" + at
+	if n := gatewayPort(port, getenv); !isCopy && listens(ctx, n) {
+		return fmt.Sprintf("port %d", n)
 	}
 	return ""
 }
 
+// isLive reports whether the process of a lease may still hold it. As OpenClaw does, it gives up a lease only where the process ended, or another
+// one has its id now. The name of the process says nothing: node, bun and wrappers of people run OpenClaw.
+//
+// source: openclaw/openclaw src/state/openclaw-agent-db-lease.ts and its test "reclaims a legacy lease when the live PID started after the lease opened"
+func (l Lease) isLive(now time.Time) bool {
+	if !l.Expires.IsZero() && now.After(l.Expires) {
+		return false
+	}
+	if here, err := os.Hostname(); l.Host != "" && (err != nil || l.Host != here) {
+		return !l.Expires.IsZero() // a container's process, which renews its lease
+	}
+	if !exists(l.PID) {
+		return false
+	}
+	ticks := started(l.PID)
+	if ticks == 0 || l.Start != 0 {
+		return ticks == 0 || l.Start == ticks
+	}
+	boot := booted()
+	return l.Opened.IsZero() || boot.IsZero() || !boot.Add(time.Duration(ticks)*clockTick).After(l.Opened.Add(time.Second))
+}
+
+// clockTick is the unit of start times: the kernel reports 100 to a second on every machine that Go runs on.
+const clockTick = 10 * time.Millisecond
+
+// booted returns when the machine was started; zero = unknown.
+// source: proc_stat(5), btime
+func booted() time.Time {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return time.Time{}
+	}
+	_, after, _ := strings.Cut(string(text), "\nbtime ")
+	line, _, _ := strings.Cut(after, "\n")
+	if n, err := strconv.ParseInt(line, 10, 64); err == nil {
+		return time.Unix(n, 0)
+	}
+	return time.Time{}
+}
+
 // lock is the text of a lock file.
 type lock struct {
-	PID        int    `json:"pid"`
-	ConfigPath string `json:"configPath"`
-	StartTime  int64  `json:"startTime"`
+	PID        int             `json:"pid"`
+	ConfigPath string          `json:"configPath"`
+	StartTime  int64           `json:"startTime"`
+	CreatedAt  json.RawMessage `json:"createdAt"`
 }
 
 // locks reads the lock files that are of this folder.
-func locks(dir string) (out []lock) {
+func locks(dir string) (out []Lease) {
 	gateways, _ := filepath.Glob(filepath.Join(os.TempDir(), "*-"+strconv.Itoa(os.Getuid()), "gateway.*.lock"))
 	transcripts, _ := filepath.Glob(filepath.Join(escape(dir), "agents", "*", "sessions", "*.jsonl.lock"))
 	for _, file := range slices.Concat(gateways, transcripts) {
@@ -80,7 +116,9 @@ func locks(dir string) (out []lock) {
 		text, err := io.ReadAll(io.LimitReader(f, 1<<16))
 		_ = f.Close() // it was only read
 		if err == nil && json.Unmarshal(text, &l) == nil && (below(dir, l.ConfigPath) || below(dir, file)) {
-			out = append(out, l)
+			var opened time.Time
+			_ = json.Unmarshal(l.CreatedAt, &opened) // otherwise it is unknown
+			out = append(out, Lease{Path: filepath.Join(dir, filepath.Base(file)), PID: l.PID, Start: l.StartTime, Opened: opened})
 		}
 	}
 	return out
@@ -109,8 +147,8 @@ func sameFolder(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// alive reports whether a process runs and is the one that wrote its id: it began at that time, or its command line names the program.
-func alive(pid int, start int64) bool {
+// exists reports whether a process runs.
+func exists(pid int) bool {
 	if pid <= 0 {
 		return false
 	}
@@ -118,17 +156,8 @@ func alive(pid int, start int64) bool {
 	if err != nil {
 		return false
 	}
-	if err := p.Signal(syscall.Signal(0)); err != nil && !os.IsPermission(err) {
-		return false
-	}
-	if runtime.GOOS != "linux" {
-		return start != 0 // the time cannot be compared, but it was written by the program
-	}
-	if start != 0 {
-		return started(pid) == start
-	}
-	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	return err == nil && names(line)
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || os.IsPermission(err)
 }
 
 // started gives the start time of a process in clock ticks since boot; 0 = unknown.
@@ -146,40 +175,27 @@ func started(pid int) int64 {
 	return n
 }
 
-// names reports whether a text names the program.
-func names(text []byte) bool {
-	text = bytes.ToLower(text)
-	return slices.ContainsFunc(programs, func(p string) bool { return bytes.Contains(text, []byte(p)) })
-}
-
 // defaultPort is that of OpenClaw's gateway.
 const defaultPort = 18789
 
-// address is where the gateway would listen on this machine.
-func address(port int, getenv func(string) string) string {
+// gatewayPort is where the gateway would listen on this machine.
+func gatewayPort(configured int, getenv func(string) string) int {
 	if n, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && n > 0 {
-		port = n
-	} else if port <= 0 {
-		port = defaultPort
+		return n
 	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	if configured > 0 {
+		return configured
+	}
+	return defaultPort
 }
 
-// answers reports whether a page of the program is served at an address. Another server there proves nothing.
-func answers(ctx context.Context, at string) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+"/", nil)
+// listens reports whether a program listens on a port of this machine.
+func listens(ctx context.Context, port int) bool {
+	d := net.Dialer{Timeout: time.Second}
+	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return false
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy: the address is of this machine
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := client.Do(req)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = resp.Body.Close() }()
-	page, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16)) // a part of the page is enough
-	return names(page)
+	_ = c.Close() // nothing was sent
+	return true
 }

@@ -14,32 +14,40 @@ const (
 	maxIncluded     = 16 << 20 // bytes in all
 )
 
+// includer follows the $include of one configuration.
+type includer struct {
+	folder Folder
+	files  int  // included so far
+	bytes  int  // of them
+	broken bool // one could not be included
+}
+
 // include replaces each $include below v by what the named files hold. Keys beside $include win over included ones, lists are appended, and later
 // files win over earlier ones. chain has the files that lead here.
 //
 // source: openclaw/openclaw docs/gateway/configuration.md, "$include"
-func (s *Source) include(v any, file string, chain []string, place string) any {
+func (x *includer) include(v any, file string, chain []string, place string) any {
 	switch v := v.(type) {
 	case []any:
 		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = s.include(x, file, chain, fmt.Sprintf("%s[%d]", place, i))
+		for i, e := range v {
+			out[i] = x.include(e, file, chain, fmt.Sprintf("%s[%d]", place, i))
 		}
 		return out
 	case map[string]any:
 		rest := map[string]any{}
-		for k, x := range v {
+		for k, e := range v {
 			if k != includeKey {
-				rest[k] = s.include(x, file, chain, join(place, k))
+				rest[k] = x.include(e, file, chain, join(place, k))
 			}
 		}
 		what, ok := v[includeKey]
 		if !ok {
 			return rest
 		}
-		included := s.includedBy(what, file, chain, place)
+		included := x.includedBy(what, file, chain, place)
 		if _, isObject := included.(map[string]any); len(rest) > 0 && !isObject {
-			s.incomplete(place, fmt.Sprint(what), errors.New("keys beside $include need a file with an object"))
+			x.incomplete(place, fmt.Sprint(what), errors.New("keys beside $include need a file with an object"))
 			return rest
 		}
 		if len(rest) == 0 {
@@ -51,18 +59,18 @@ func (s *Source) include(v any, file string, chain []string, place string) any {
 }
 
 // includedBy returns what one $include stands for; an empty object if that cannot be read.
-func (s *Source) includedBy(what any, file string, chain []string, place string) any {
+func (x *includer) includedBy(what any, file string, chain []string, place string) any {
 	list, isList := what.([]any)
 	if !isList {
 		list = []any{what}
 	}
 	var out any = map[string]any{}
-	for _, x := range list {
-		name, _ := x.(string)
-		v, err := s.includeFile(name, file, chain, place)
+	for _, e := range list {
+		name, _ := e.(string)
+		v, err := x.includeFile(name, file, chain, place)
 		switch {
 		case err != nil:
-			s.incomplete(place, name, err)
+			x.incomplete(place, name, err)
 		case isList:
 			out = merge(out, v)
 		default:
@@ -72,8 +80,8 @@ func (s *Source) includedBy(what any, file string, chain []string, place string)
 	return out
 }
 
-func (s *Source) includeFile(name, file string, chain []string, place string) (any, error) {
-	at, ok := s.inside(name, path.Dir(file))
+func (x *includer) includeFile(name, file string, chain []string, place string) (any, error) {
+	at, ok := x.folder.inside(name, path.Dir(file))
 	switch {
 	case !ok:
 		return nil, errors.New("the file is not in the state folder: copy it into the folder, correct the name, and import again")
@@ -81,28 +89,28 @@ func (s *Source) includeFile(name, file string, chain []string, place string) (a
 		return nil, errors.New("the file includes itself")
 	case len(chain) > maxIncludeDepth:
 		return nil, fmt.Errorf("includes are more than %d deep", maxIncludeDepth)
-	case s.includes >= maxIncludes:
+	case x.files >= maxIncludes:
 		return nil, fmt.Errorf("more than %d files are included", maxIncludes)
 	}
-	s.includes++
-	text, err := s.open(at)
+	x.files++
+	text, err := x.folder.open(at)
 	if err != nil {
 		return nil, err
 	}
-	if s.included += len(text); s.included > maxIncluded {
+	if x.bytes += len(text); x.bytes > maxIncluded {
 		return nil, fmt.Errorf("the included files have more than %d MB", maxIncluded>>20)
 	}
 	v, err := ParseJSON5(text)
 	if err != nil {
 		return nil, err
 	}
-	return s.include(v, at, append(slices.Clone(chain), at), place), nil
+	return x.include(v, at, append(slices.Clone(chain), at), place), nil
 }
 
 // incomplete reports a part of the configuration that is unknown. It may have held a restriction, so all accounts are switched off.
-func (s *Source) incomplete(place, name string, err error) {
-	s.broken = true
-	s.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account and the hooks are switched off (enabled: false): %v", err))
+func (x *includer) incomplete(place, name string, err error) {
+	x.broken = true
+	x.folder.Report.Need(join(place, includeKey)+" "+name, fmt.Sprintf("this part of the configuration is missing, so every account and the hooks are switched off (enabled: false): %v", err))
 }
 
 // switchOff disables every channel and account, and the hooks.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"parley/gateway/openclaw/report"
 )
 
 // source: openclaw/openclaw src/config/includes.test.ts, docs/gateway/configuration.md "$include"
@@ -96,13 +98,14 @@ func FuzzInclude(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, top, a, b string) {
 		s, r := load(t, map[string]string{"openclaw.json": top, "a.json": a, "b.json": b}, nil, nil)
-		if s.includes > maxIncludes {
-			t.Errorf("%d files", s.includes)
+		x := &includer{folder: Folder{Root: s.folder.Root, Getenv: s.folder.Getenv, Report: &report.Report{}}}
+		if readConfig(x.folder, x); x.files > maxIncludes {
+			t.Errorf("%d files", x.files)
 		}
 		if s.Tree != nil && strings.Contains(fmt.Sprint(keys(s.Tree)), includeKey) {
 			t.Errorf("%v", s.Tree)
 		}
-		if s.broken && len(r.NeedsYou) == 0 {
+		if x.broken && len(r.NeedsYou) == 0 {
 			t.Error("nobody is told")
 		}
 	})

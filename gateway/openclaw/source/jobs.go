@@ -40,28 +40,34 @@ const (
 	maxJobs       = 10_000
 )
 
-// jobs reads the scheduled jobs: rows of the database first, then the file of older versions.
+// jobReader collects the scheduled jobs of a folder.
+type jobReader struct {
+	folder Folder
+	off    bool            // cron.enabled is false
+	seen   map[string]bool // ids
+	jobs   []Job
+}
+
+// readJobs reads the scheduled jobs: rows of the database first, then the file of older versions.
 //
 // source: openclaw/openclaw src/cron/types.ts, docs/automation/cron-jobs.md
-func (s *Source) jobs() {
-	seen := map[string]bool{}
-	if s.folder.Tables != nil {
-		const file, table = "state/openclaw.sqlite", "cron_jobs"
-		rows, err := s.folder.Tables.Rows(file, table, "job_json")
-		if err != nil {
-			s.folder.Report.Need(file+": "+table, fmt.Sprintf("the jobs cannot be read: make them again with parley cron add: %v", err))
-		}
-		for _, r := range rows {
-			v, err := ParseJSON5([]byte(r[0]))
-			s.job(v, err, file, seen)
-		}
+func readJobs(f Folder, tree map[string]any) []Job {
+	s := &jobReader{folder: f, seen: map[string]bool{}, off: object(tree["cron"])["enabled"] == false}
+	const file, table = "state/openclaw.sqlite", "cron_jobs"
+	rows, err := f.Rows(file, table, "job_json")
+	if err != nil {
+		f.Report.Need(file+": "+table, fmt.Sprintf("the jobs cannot be read: make them again with parley cron add: %v", err))
+	}
+	for _, r := range rows {
+		v, err := ParseJSON5([]byte(r[0]))
+		s.job(v, err, file)
 	}
 	names := []string{"cron/jobs.json"}
-	if at, ok := s.inside(text(object(s.Tree["cron"])["store"]), ""); ok && at != names[0] {
+	if at, ok := f.inside(text(object(tree["cron"])["store"]), ""); ok && at != names[0] {
 		names = append(names, at)
 	}
 	for _, name := range names {
-		b, err := s.open(name)
+		b, err := f.open(name)
 		if err != nil {
 			continue // there are none
 		}
@@ -71,23 +77,24 @@ func (s *Source) jobs() {
 			list, isList = object(v)["jobs"].([]any)
 		}
 		if err != nil || !isList {
-			s.folder.Report.Need(name, "the jobs cannot be read: make them again with parley cron add")
+			f.Report.Need(name, "the jobs cannot be read: make them again with parley cron add")
 			continue
 		}
 		for _, v := range list {
-			s.job(v, nil, name, seen)
+			s.job(v, nil, name)
 		}
 	}
+	return s.jobs
 }
 
 // job reads one job.
-func (s *Source) job(v any, err error, file string, seen map[string]bool) {
+func (s *jobReader) job(v any, err error, file string) {
 	raw := object(v)
 	id := cmp.Or(text(raw["id"]), text(raw["jobId"]))
-	if id != "" && seen[id] || len(s.Jobs) >= maxJobs {
+	if id != "" && s.seen[id] || len(s.jobs) >= maxJobs {
 		return
 	}
-	seen[id] = true
+	s.seen[id] = true
 	payload, schedule := object(raw["payload"]), object(raw["schedule"])
 	if line := text(raw["schedule"]); line != "" {
 		schedule = map[string]any{"expr": line}
@@ -109,7 +116,7 @@ func (s *Source) job(v any, err error, file string, seen map[string]bool) {
 		s.folder.Report.Leave(j.What, "its time has passed: "+j.At.Format(time.RFC3339))
 		return
 	}
-	if object(s.Tree["cron"])["enabled"] == false && !j.Off {
+	if s.off && !j.Off {
 		j.Off, j.Notes = true, append(j.Notes, "cron.enabled is false, so the job is switched off")
 	}
 	if n, ok := number(payload["timeoutSeconds"]); ok && n > 0 {
@@ -122,7 +129,7 @@ func (s *Source) job(v any, err error, file string, seen map[string]bool) {
 	if text(raw["sessionTarget"]) == "main" || strings.EqualFold(text(payload["kind"]), "systemEvent") {
 		j.Notes = append(j.Notes, "it runs in a session of its own, and not in the main session")
 	}
-	s.Jobs = append(s.Jobs, j)
+	s.jobs = append(s.jobs, j)
 }
 
 // schedule reads when a job is due.
@@ -144,7 +151,7 @@ func (j *Job) schedule(v map[string]any) error {
 		return fmt.Errorf("%q is not a time", at)
 	case hasEvery && every > 0 && every < int64(10*365*24*time.Hour/time.Millisecond):
 		if j.Every = time.Duration(every) * time.Millisecond; j.Every < minEvery {
-			j.Every, j.Notes = minEvery, append(j.Notes, fmt.Sprintf("it ran every %s; %s is the least here", time.Duration(every)*time.Millisecond, minEvery))
+			j.Every, j.Notes = minEvery, append(j.Notes, fmt.Sprintf("it ran every %s; the shortest interval of parley is %s", time.Duration(every)*time.Millisecond, minEvery))
 		}
 	case expr != "":
 		fields := strings.Fields(expr)

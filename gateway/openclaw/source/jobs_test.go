@@ -38,7 +38,7 @@ func TestJobs(t *testing.T) {
 			To: JobTarget{Channel: "telegram", Account: "work", To: "-1001234567890:topic:123"}, Notes: []string{"thinking xhigh is high now"}},
 		{What: "job Reminder", Name: "Reminder", Message: "Reminder text", At: time.Date(2099, 2, 1, 16, 0, 0, 0, time.UTC), Notes: []string{staysInSession, main}},
 		{What: "job old", Name: "old", Message: "x", At: time.UnixMilli(4073486400000).UTC(), To: JobTarget{Channel: "whatsapp", To: "+15550001"}},
-		{What: "job 4", Message: "fast", Every: time.Minute, Off: true, Notes: []string{"it ran every 1s; 1m0s is the least here"}},
+		{What: "job 4", Message: "fast", Every: time.Minute, Off: true, Notes: []string{"it ran every 1s; the shortest interval of parley is 1m0s"}},
 		{What: "job six", Name: "six", Message: "x", Cron: "*/5 * * * *", Notes: []string{"its answer went to a webhook; now it stays in the job's session"}},
 		{What: "job local time", Name: "local time", Message: "x", At: time.Date(2099, 1, 2, 3, 4, 0, 0, time.UTC), To: JobTarget{Last: true}},
 		{What: "job announced", Name: "announced", Message: "x", Cron: "0 0 * * *", To: JobTarget{Last: true}},

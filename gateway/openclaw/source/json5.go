@@ -17,13 +17,13 @@ const maxDepth = 100
 // numbers. Objects are map[string]any, numbers json.Number. A name that stands twice is an error.
 func ParseJSON5(text []byte) (any, error) {
 	if !utf8.Valid(text) {
-		return nil, fmt.Errorf("it is no text in UTF-8")
+		return nil, fmt.Errorf("it is not UTF-8 text")
 	}
 	p := &parser{s: strings.TrimPrefix(string(text), "\uFEFF")}
 	v, err := p.value(0)
 	if err == nil {
 		if err = p.space(); err == nil && p.i < len(p.s) {
-			err = p.wrong("something follows the value")
+			err = p.wrong("unexpected text after the value")
 		}
 	}
 	return v, err
@@ -54,7 +54,7 @@ func (p *parser) space() error {
 		case strings.HasPrefix(p.s[p.i:], "/*"):
 			end := strings.Index(p.s[p.i+2:], "*/")
 			if end < 0 {
-				return p.wrong("a comment has no end")
+				return p.wrong("a comment is not closed")
 			}
 			p.i += end + 4
 		default:
@@ -74,7 +74,7 @@ func (p *parser) next() (byte, error) {
 
 func (p *parser) value(depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, p.wrong("values are more than %d deep in each other", maxDepth)
+		return nil, p.wrong("values are nested more than %d deep", maxDepth)
 	}
 	c, err := p.next()
 	if err != nil {
@@ -121,10 +121,10 @@ func (p *parser) object(depth int) (any, error) {
 			return nil, err
 		}
 		if _, twice := out[name]; twice {
-			return nil, p.wrong("a name stands twice")
+			return nil, p.wrong("duplicate name")
 		}
 		if c, err = p.next(); err != nil || c != ':' {
-			return nil, p.or(err, "a : is missing after a name")
+			return nil, p.or(err, "a colon is missing after a name")
 		}
 		p.i++
 		if out[name], err = p.value(depth + 1); err != nil {
@@ -225,7 +225,7 @@ func (p *parser) number() (any, error) {
 	b, bad := json.Marshal(f)
 	if err != nil || bad != nil || strings.ContainsAny(plain, "xXINn") {
 		p.i = from
-		return nil, p.wrong("this is no value")
+		return nil, p.wrong("this is not a value")
 	}
 	return json.Number(b), nil
 }
@@ -243,7 +243,7 @@ func (p *parser) text() (string, error) {
 			p.i++
 			return b.String(), nil
 		case c == '\n' || c == '\r':
-			return "", p.wrong("a text has no end in its line")
+			return "", p.wrong("a string has no closing quote in its line")
 		case c == '\\':
 			s, err := p.escape()
 			if err != nil {
@@ -255,13 +255,13 @@ func (p *parser) text() (string, error) {
 			p.i++
 		}
 	}
-	return "", p.wrong("a text has no end")
+	return "", p.wrong("a string has no closing quote")
 }
 
 func (p *parser) escape() (string, error) {
 	p.i++
 	if p.i >= len(p.s) {
-		return "", p.wrong("a text has no end")
+		return "", p.wrong("a string has no closing quote")
 	}
 	switch c := p.s[p.i]; c {
 	case 'u':

@@ -31,8 +31,8 @@ func TestJSON5(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		``: "missing", `{a 1}`: "line 1, column 4", "{\n a: 1\n b: 2}": "line 3", `{a: 1, a: 2}`: "twice", `"x`: "no end", "'a\nb'": "no end", `/* x`: "no end", `[1 2]`: "comma", `{} x`: "follows",
-		`Infinity`: "no value", `NaN`: "no value", `tru`: "no value", `{1a: 2}`: "name", `"\u12"`: "digits", "\xff": "UTF-8", `{a: ,}`: "no value", `truex`: "no value", `-`: "no value",
+		``: "missing", `{a 1}`: "line 1, column 4", "{\n a: 1\n b: 2}": "line 3", `{a: 1, a: 2}`: "duplicate", `"x`: "no closing quote", "'a\nb'": "no closing quote", `/* x`: "not closed", `[1 2]`: "comma", `{} x`: "unexpected text",
+		`Infinity`: "not a value", `NaN`: "not a value", `tru`: "not a value", `{1a: 2}`: "name", `"\u12"`: "digits", "\xff": "UTF-8", `{a: ,}`: "not a value", `truex`: "not a value", `-`: "not a value",
 		strings.Repeat("[", 200): "deep",
 	} {
 		if v, err := ParseJSON5([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

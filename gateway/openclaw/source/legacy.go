@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"parley/gateway/openclaw/report"
 )
 
 // move says where a key of an older version stands today. Places are dotted; * is any key, and the same one in to.
@@ -38,26 +40,29 @@ var moves = []move{
 }
 
 // modernize brings the layouts of older versions into today's. It reports where a key went, and never opens more than the old version did.
-func (s *Source) modernize(tree map[string]any) {
+func modernize(tree map[string]any, r *report.Report) {
 	_, old := tree["agent"]
 	for _, m := range moves {
-		s.relocate(tree, m)
+		relocate(tree, m, r)
 	}
-	s.mentions(tree)
-	s.oldModels(object(object(tree["agents"])["defaults"]), "agents.defaults")
-	s.oldAliases(tree, "aliases")
+	mentions(tree)
+	oldModels(object(object(tree["agents"])["defaults"]))
+	if names := object(tree["aliases"]); names != nil {
+		alias(section(section(tree, "agents"), "defaults"), names)
+		delete(tree, "aliases")
+	}
 	if old {
 		ofAnthropic(object(object(tree["agents"])["defaults"]))
 	}
-	s.oldAgents(tree)
-	s.oldMatches(tree)
+	oldAgents(tree, r)
+	oldMatches(tree)
 	for kind, c := range object(tree["channels"]) {
-		s.oldAccount(kind, object(c), "channels."+kind)
-		for id, a := range object(object(c)["accounts"]) {
-			s.oldAccount(kind, object(a), "channels."+kind+".accounts."+id)
+		oldAccount(kind, object(c))
+		for _, a := range object(object(c)["accounts"]) {
+			oldAccount(kind, object(a))
 		}
 	}
-	s.oldSession(object(tree["session"]))
+	oldSession(object(tree["session"]), r)
 	oldServers(object(object(tree["mcp"])["servers"]))
 	for _, p := range object(object(tree["models"])["providers"]) {
 		if set := object(p); set["api"] == "openai" {
@@ -77,7 +82,7 @@ func (s *Source) modernize(tree map[string]any) {
 		if section := object(object(tree["channels"])["whatsapp"]); section != nil && section["allowFrom"] == nil {
 			section["allowFrom"] = allow
 		} else {
-			s.folder.Report.Leave("routing.allowFrom", "OpenClaw used it for WhatsApp only, where channels.whatsapp.allowFrom counts")
+			r.Leave("routing.allowFrom", "OpenClaw used it for WhatsApp only, where channels.whatsapp.allowFrom counts")
 		}
 		delete(object(tree["routing"]), "allowFrom")
 	}
@@ -89,7 +94,7 @@ func (s *Source) modernize(tree map[string]any) {
 }
 
 // relocate moves the values of a key to their new places. What is at the new place already wins.
-func (s *Source) relocate(tree map[string]any, m move) {
+func relocate(tree map[string]any, m move, r *report.Report) {
 	from := strings.Split(m.from, ".")
 	for _, place := range found(tree, from) {
 		to := strings.Split(m.to, ".")
@@ -130,7 +135,7 @@ func (s *Source) relocate(tree map[string]any, m move) {
 			fillMissing(object(have), object(v))
 		}
 		prune(tree, place[:len(place)-1], from)
-		s.folder.Report.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
+		r.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
 	}
 }
 
@@ -180,7 +185,7 @@ func fillMissing(to, from map[string]any) {
 
 // mentions spreads the one requireMention of old versions over the groups. A section that lists groups gets no entry for all others: that would
 // let them in.
-func (s *Source) mentions(tree map[string]any) {
+func mentions(tree map[string]any) {
 	chat := object(object(tree["routing"])["groupChat"])
 	all, ok := chat["requireMention"]
 	delete(chat, "requireMention")
@@ -210,7 +215,7 @@ func (s *Source) mentions(tree map[string]any) {
 }
 
 // oldModels brings the models of an agent into today's form: a first model, models after it, and names.
-func (s *Source) oldModels(agent map[string]any, place string) {
+func oldModels(agent map[string]any) {
 	for _, key := range []string{"model", "imageModel"} {
 		after, ok := agent[key+"Fallbacks"].([]any)
 		if !ok {
@@ -239,7 +244,7 @@ func (s *Source) oldModels(agent map[string]any, place string) {
 		delete(agent, "allowedModels")
 	}
 	if agent != nil {
-		s.alias(agent, object(agent["modelAliases"]))
+		alias(agent, object(agent["modelAliases"]))
 		delete(agent, "modelAliases")
 	}
 }
@@ -271,15 +276,8 @@ func ofAnthropic(agent map[string]any) {
 	}
 }
 
-func (s *Source) oldAliases(tree map[string]any, key string) {
-	if names := object(tree[key]); names != nil {
-		s.alias(section(section(tree, "agents"), "defaults"), names)
-		delete(tree, key)
-	}
-}
-
 // alias writes short names of models where they stand today.
-func (s *Source) alias(agent, names map[string]any) {
+func alias(agent, names map[string]any) {
 	for _, short := range slices.Sorted(maps.Keys(names)) {
 		full := text(names[short])
 		if full == "" {
@@ -316,7 +314,7 @@ func agentIn(agents map[string]any, id string) map[string]any {
 }
 
 // oldAgents brings routing.agents, routing.defaultAgentId and identity into the list of agents, and makes the default agent explicit.
-func (s *Source) oldAgents(tree map[string]any) {
+func oldAgents(tree map[string]any, r *report.Report) {
 	routing := object(tree["routing"])
 	for _, id := range slices.Sorted(maps.Keys(object(routing["agents"]))) {
 		old := object(object(routing["agents"])[id])
@@ -332,9 +330,9 @@ func (s *Source) oldAgents(tree map[string]any) {
 			delete(object(old["sandbox"]), "tools")
 			fillMissing(section(section(section(entry, "tools"), "sandbox"), "tools"), tools)
 		}
-		s.oldModels(old, "routing.agents."+id)
+		oldModels(old)
 		fillMissing(entry, old)
-		s.folder.Report.Carry("routing.agents."+id+" → agents.list."+id, "")
+		r.Carry("routing.agents."+id+" → agents.list."+id, "")
 	}
 	delete(routing, "agents")
 	agents := object(tree["agents"])
@@ -352,7 +350,7 @@ func (s *Source) oldAgents(tree map[string]any) {
 			fillMissing(agentIn(section(tree, "agents"), id), map[string]any{"identity": identity})
 		}
 		delete(tree, "identity")
-		s.folder.Report.Carry("identity → agents."+id+".identity", "")
+		r.Carry("identity → agents."+id+".identity", "")
 	}
 	agents = object(tree["agents"])
 	list, _ := agents["list"].([]any)
@@ -362,7 +360,7 @@ func (s *Source) oldAgents(tree map[string]any) {
 	if entries := object(agents["entries"]); entries != nil {
 		if agents["list"] != nil {
 			delete(agents, "list")
-			s.folder.Report.Leave("agents.list", "OpenClaw reads agents.entries and not this list")
+			r.Leave("agents.list", "OpenClaw reads agents.entries and not this list")
 		}
 		if !hasDefault(agents) && len(entries) > 1 {
 			if entry := object(entries[DefaultAgent(tree)]); entry != nil {
@@ -410,7 +408,7 @@ func DefaultAgent(tree map[string]any) string {
 }
 
 // oldMatches renames conditions of bindings and of rules of the send policy. A condition beside the one that replaced it stays: it is unknown.
-func (s *Source) oldMatches(tree map[string]any) {
+func oldMatches(tree map[string]any) {
 	bindings, _ := tree["bindings"].([]any)
 	rules, _ := object(object(tree["session"])["sendPolicy"])["rules"].([]any)
 	for _, e := range slices.Concat(bindings, rules) {

@@ -4,10 +4,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"parley/gateway/openclaw/report"
 )
 
 // oldAccount brings a channel or one of its accounts into today's layout.
-func (s *Source) oldAccount(kind string, section map[string]any, place string) {
+func oldAccount(kind string, section map[string]any) {
 	if dm := object(section["dm"]); dm != nil {
 		if dm["enabled"] == false { // OpenClaw reads no direct messages then
 			section["dmPolicy"] = "disabled"
@@ -109,7 +111,7 @@ func oldStreaming(kind string, section map[string]any) {
 }
 
 // oldSession brings the one idle time of old versions under reset.
-func (s *Source) oldSession(session map[string]any) {
+func oldSession(session map[string]any, r *report.Report) {
 	idle, ok := session["idleMinutes"]
 	if !ok {
 		return
@@ -121,7 +123,7 @@ func (s *Source) oldSession(session map[string]any) {
 	} else if reset["idleMinutes"] == nil {
 		reset["idleMinutes"] = idle
 	}
-	s.folder.Report.Carry("session.idleMinutes → session.reset.idleMinutes", "")
+	r.Carry("session.idleMinutes → session.reset.idleMinutes", "")
 }
 
 // oldServers brings MCP servers into today's layout.

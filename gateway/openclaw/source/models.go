@@ -29,7 +29,7 @@ func Models(tree map[string]any) func(ref string) string {
 // providers into it by hand. Only providers whose models an agent uses are taken: OpenClaw writes all that it finds into that file.
 //
 // source: the configuration page of January 2026 (dbb51006, docs/configuration.md, "models")
-func (s *Source) agentModels(tree map[string]any) {
+func agentModels(f Folder, tree map[string]any) {
 	if text(object(tree["models"])["mode"]) == "replace" {
 		return
 	}
@@ -53,20 +53,20 @@ func (s *Source) agentModels(tree map[string]any) {
 	}
 	look(tree["agents"])
 	for _, name := range []string{"agents/" + DefaultAgent(tree) + "/agent/models.json", "agent/models.json"} {
-		b, err := s.open(name)
+		b, err := f.open(name)
 		if err != nil {
 			continue
 		}
 		v, err := ParseJSON5(b)
 		if err != nil {
-			s.folder.Report.Leave(name, "the providers in it cannot be read: "+err.Error())
+			f.Report.Leave(name, "the providers in it cannot be read: "+err.Error())
 			continue
 		}
 		for _, provider := range slices.Sorted(maps.Keys(object(object(v)["providers"]))) {
 			all := section(section(tree, "models"), "providers")
 			if set := object(object(object(v)["providers"])[provider]); set != nil && all[provider] == nil && used[strings.ToLower(provider)] {
 				all[provider] = set
-				s.folder.Report.Carry(name+": "+provider, "")
+				f.Report.Carry(name+": "+provider, "")
 			}
 		}
 	}

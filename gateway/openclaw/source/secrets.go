@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"parley/channels"
-	"parley/gateway/configfile"
 )
 
 var (
@@ -50,7 +49,7 @@ var (
 // fill fills in variables below v and moves secrets out of it.
 //
 // source: openclaw/openclaw docs/reference/secretref-credential-surface.md
-func (s *Source) fill(v any, place []string) any {
+func (s *Variables) fill(v any, place []string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if isReference(v) {
@@ -100,7 +99,7 @@ func isSecretPlace(place []string) bool {
 }
 
 // argument handles one argument of a command: --token VALUE and --token=VALUE.
-func (s *Source) argument(before, arg string, place []string) any {
+func (s *Variables) argument(before, arg string, place []string) any {
 	flag, value, ok := strings.Cut(arg, "=")
 	switch {
 	case ok && secretFlag.MatchString(flag+"="):
@@ -122,24 +121,24 @@ func isReference(v map[string]any) bool {
 }
 
 // referenced writes a SecretRef as a variable.
-func (s *Source) referenced(ref map[string]any, place []string) any {
+func (s *Variables) referenced(ref map[string]any, place []string) any {
 	if id := text(ref["id"]); ref["source"] == "env" && variableName.MatchString(id) {
 		return "${" + id + "}"
 	}
-	name := s.nameFor(place)
-	if value := s.deref(ref, nil); value != "" {
+	name := nameFor(place)
+	if value := s.deref(ref); value != "" {
 		return s.move(name, value)
 	}
-	s.want(name, s.originOf(ref))
+	s.want(name, originOf(ref))
 	return "${" + name + "}"
 }
 
 // want notes where OpenClaw took a secret from that is not in the folder.
-func (s *Source) want(name, origin string) {
-	s.wanted[name] = fmt.Sprintf("set it in the environment or in the file %s beside the configuration: %s", configfile.EnvName, origin)
+func (s *Variables) want(name, origin string) {
+	s.wanted[name] = origin
 }
 
-func (s *Source) originOf(ref map[string]any) string {
+func originOf(ref map[string]any) string {
 	provider := text(ref["provider"])
 	switch ref["source"] {
 	case "file":
@@ -156,21 +155,18 @@ func (s *Source) originOf(ref map[string]any) string {
 const maxSecretFile = 1 << 20
 
 // deref returns the value of a SecretRef, "" if it is not in the folder or the environment. Commands are not run.
-func (s *Source) deref(ref, tree map[string]any) string {
+func (s *Variables) deref(ref map[string]any) string {
 	id := text(ref["id"])
 	switch ref["source"] {
 	case "env":
 		return s.Getenv(id)
 	case "file":
-		if tree != nil {
-			s.providers = object(object(tree["secrets"])["providers"])
-		}
 		p := object(s.providers[text(ref["provider"])])
-		name, ok := s.inside(text(p["path"]), "")
+		name, ok := s.folder.inside(text(p["path"]), "")
 		if !ok {
 			return ""
 		}
-		b, err := s.open(name)
+		b, err := s.folder.open(name)
 		if err != nil || len(b) > maxSecretFile {
 			return ""
 		}
@@ -204,7 +200,7 @@ func variableOf(s string) string {
 }
 
 // variableAt is variableOf for a place: keys of providers may be the bare name of a variable, others only if that variable is known.
-func (s *Source) variableAt(value string, place []string) string {
+func (s *Variables) variableAt(value string, place []string) string {
 	name := variableOf(value)
 	if name == "" && bareVariable.MatchString(value) && (len(place) > 1 && place[0] == "models" && place[1] == "providers" || s.Getenv(value) != "") {
 		return value
@@ -213,7 +209,7 @@ func (s *Source) variableAt(value string, place []string) string {
 }
 
 // secret writes what stands in the place of a secret as a variable. nil means that the place stays empty.
-func (s *Source) secret(value string, place []string) any {
+func (s *Variables) secret(value string, place []string) any {
 	value = strings.TrimSpace(value)
 	name := s.variableAt(value, place)
 	switch {
@@ -222,7 +218,7 @@ func (s *Source) secret(value string, place []string) any {
 	case markers.MatchString(value) && place[len(place)-1] == "apiKey":
 		return nil
 	case notSecret.MatchString(value):
-		name = s.nameFor(place)
+		name = nameFor(place)
 		s.want(name, "OpenClaw's configuration has a placeholder there")
 		return "${" + name + "}"
 	case name != "":
@@ -242,14 +238,14 @@ func (s *Source) secret(value string, place []string) any {
 			return s.Getenv(r[2 : len(r)-1])
 		})
 	}
-	return s.move(s.nameFor(place), value)
+	return s.move(nameFor(place), value)
 }
 
 // move keeps a secret under a variable of which nothing else is known, and returns the reference to it.
-func (s *Source) move(name, value string) string {
+func (s *Variables) move(name, value string) string {
 	free := name
 	for i := 2; ; i++ {
-		if have := s.Variable(free).Value.Reveal(); have == "" || have == value {
+		if have := s.lookup(free).Value.Reveal(); have == "" || have == value {
 			break
 		}
 		free = fmt.Sprintf("%s_%d", name, i)
@@ -259,7 +255,7 @@ func (s *Source) move(name, value string) string {
 }
 
 // nameFor makes the name of the variable for a place: TELEGRAM_WORK_TOKEN, OPENAI_API_KEY, or of the whole place.
-func (s *Source) nameFor(place []string) string {
+func nameFor(place []string) string {
 	parts := []string{}
 	for _, p := range place {
 		if !strings.HasPrefix(p, "[") {
@@ -296,8 +292,7 @@ func (s *Source) nameFor(place []string) string {
 // server without a real key gets the key "".
 //
 // source: openclaw/openclaw docs/channels/telegram.md (tokenFile, TELEGRAM_BOT_TOKEN), docs/channels/discord.md, docs/providers/ollama.md
-func (s *Source) credentials(tree map[string]any) {
-	s.providers = object(object(tree["secrets"])["providers"])
+func (s *Variables) credentials(tree map[string]any) {
 	for kind, c := range object(tree["channels"]) {
 		section := object(c)
 		accounts := object(section["accounts"])
@@ -332,7 +327,7 @@ func (s *Source) credentials(tree map[string]any) {
 func empty(v any) bool { return v == nil || v == "" }
 
 // tokenFile replaces the name of a file by the token in it.
-func (s *Source) tokenFile(kind string, section map[string]any, place []string) {
+func (s *Variables) tokenFile(kind string, section map[string]any, place []string) {
 	name := text(section["tokenFile"])
 	if name == "" {
 		return
@@ -342,9 +337,9 @@ func (s *Source) tokenFile(kind string, section map[string]any, place []string) 
 		key = "botToken"
 	}
 	delete(section, "tokenFile")
-	variable := s.nameFor(append(slices.Clone(place), key))
-	if file, ok := s.inside(name, ""); ok {
-		if b, err := s.open(file); err == nil && len(b) <= maxSecretFile && len(b) > 0 {
+	variable := nameFor(append(slices.Clone(place), key))
+	if file, ok := s.folder.inside(name, ""); ok {
+		if b, err := s.folder.open(file); err == nil && len(b) <= maxSecretFile && len(b) > 0 {
 			section[key] = s.move(variable, strings.TrimSpace(string(b))) // the file wins over a token beside it
 			return
 		}

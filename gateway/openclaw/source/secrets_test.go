@@ -77,7 +77,7 @@ func TestSecrets(t *testing.T) {
 			if got := s.Getenv(want.ref); got != want.value {
 				t.Errorf("%s: %s is %q, want %q", in, want.ref, got, want.value)
 			}
-			if s.Secrets([]byte("${" + want.ref + "}")); (want.value == asked) != hasLine(r.NeedsYou, "variable "+want.ref, "set it in the environment") {
+			if s.Secrets([]byte("${" + want.ref + "}")); (want.value == asked) != hasLine(r.NeedsYou, "variable "+want.ref, "no value found") {
 				t.Errorf("%s: %+v", in, r.NeedsYou)
 			}
 		}
@@ -165,12 +165,12 @@ func FuzzVariables(f *testing.F) {
 		f.Add(s, "x")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		s := &Source{used: map[string]bool{}, folder: Folder{Getenv: func(name string) string {
+		s := newVariables(Folder{Getenv: func(name string) string {
 			if name == "A" {
 				return value
 			}
 			return ""
-		}}}
+		}}, "")
 		out := s.substitute(text, false)
 		if again := s.substitute(text, false); again != out {
 			t.Errorf("%q and %q", out, again)

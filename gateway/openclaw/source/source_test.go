@@ -28,7 +28,7 @@ func (f fakeTables) Rows(file, table string, columns ...string) (rows [][]string
 }
 
 // load writes the files of a state folder and loads it.
-func load(t testing.TB, files, env map[string]string, tables Tables) (*Source, *report.Report) {
+func load(t testing.TB, files, env map[string]string, tables fakeTables) (*Source, *report.Report) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -43,7 +43,7 @@ func load(t testing.TB, files, env map[string]string, tables Tables) (*Source, *
 	return loadDir(t, dir, env, tables)
 }
 
-func loadDir(t testing.TB, dir string, env map[string]string, tables Tables) (*Source, *report.Report) {
+func loadDir(t testing.TB, dir string, env map[string]string, tables fakeTables) (*Source, *report.Report) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func loadDir(t testing.TB, dir string, env map[string]string, tables Tables) (*S
 	}
 	t.Cleanup(func() { _ = root.Close() })
 	r := &report.Report{}
-	return Load(Folder{Root: root, Getenv: func(name string) string { return env[name] }, Report: r, Tables: tables}), r
+	return Load(Folder{Root: root, Getenv: func(name string) string { return env[name] }, Report: r, Rows: tables.Rows}), r
 }
 
 // sameTree compares a tree with JSON5.
@@ -137,7 +137,7 @@ func TestOriginOfVariables(t *testing.T) {
 	if len(secrets) != 5 || secrets["TWO"].Reveal() != "file" || secrets["OPENAI_API_KEY"].Reveal() != "main" || secrets["THREE"].Reveal() != "block" || secrets["FOUR"].Reveal() != "vars" {
 		t.Errorf("the secrets are %v", secrets)
 	}
-	if !hasLine(r.NeedsYou, "MISSING_KEY", "set it") || !hasLine(r.Left, "anthropic:claude-cli", "subscription") || !hasLine(r.Left, "zai:t", "subscription") || !hasLine(r.Left, "agent/auth-profiles.json", "cannot be read") ||
+	if !hasLine(r.NeedsYou, "MISSING_KEY", "no value found") || !hasLine(r.Left, "anthropic:claude-cli", "subscription") || !hasLine(r.Left, "zai:t", "subscription") || !hasLine(r.Left, "agent/auth-profiles.json", "cannot be read") ||
 		!hasLine(r.Left, ".env: MY_DEEPSEEK, UNUSED", "no setting") {
 		t.Errorf("%+v", r)
 	}

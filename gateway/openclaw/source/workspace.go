@@ -28,13 +28,22 @@ const (
 	maxTold  = 16 << 10 // of IDENTITY.md and USER.md together, in bytes
 )
 
-// workspaces finds the folders of agents in the state folder, and reads persona and memory. Folders elsewhere are not read.
+// workspaceReader finds the folders of the agents. It writes instructions into the tree, and takes the heartbeats out of it.
+type workspaceReader struct {
+	folder Folder
+	tree   map[string]any
+	agents map[string]any // of the tree
+	found  []Workspace
+	jobs   []Job // heartbeats
+}
+
+// all finds the folders of agents in the state folder, and reads persona and memory. Folders elsewhere are not read.
 //
 // source: openclaw/openclaw docs/concepts/agent-workspace.md; NousResearch/hermes-agent#7847
-func (s *Source) workspaces() {
-	agents := object(s.Tree["agents"])
+func (s *workspaceReader) all() {
+	agents := s.agents
 	root := text(object(agents["defaults"])["workspace"])
-	first := DefaultAgent(s.Tree)
+	first := DefaultAgent(s.tree)
 	own := map[string]string{first: root}
 	list, _ := agents["list"].([]any)
 	for _, a := range list {
@@ -54,22 +63,22 @@ func (s *Source) workspaces() {
 		}
 		tries = append(tries, agentFolder(id, first))
 		for _, dir := range tries {
-			if at, ok := s.inside(dir, ""); ok && s.workspace(id, at) {
+			if at, ok := s.folder.inside(dir, ""); ok && s.workspace(id, at) {
 				break
 			} else if !ok && dir == cmp.Or(own[id], root) && dir != "" && (own[id] != "" || id == first) {
 				s.folder.Report.See("workspace "+dir, "it is not in the state folder, so its files were not read: copy IDENTITY.md, USER.md, MEMORY.md and memory to "+agentFolder(id, first)+" in the state folder, and import again")
 			}
 		}
 	}
-	for _, w := range s.Workspaces {
+	for _, w := range s.found {
 		s.instruct(w)
 	}
 	s.heartbeats()
 }
 
 // heartbeats takes the settings of heartbeats out of the tree. A folder with a HEARTBEAT.md has a job by now.
-func (s *Source) heartbeats() {
-	agents := object(s.Tree["agents"])
+func (s *workspaceReader) heartbeats() {
+	agents := s.agents
 	all := map[string]any{"agents.defaults": agents["defaults"]}
 	list, _ := agents["list"].([]any)
 	for _, a := range list {
@@ -78,7 +87,7 @@ func (s *Source) heartbeats() {
 	for id, a := range object(agents["entries"]) {
 		all["agents.entries."+id] = a
 	}
-	made := slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Name == heartbeatName })
+	made := slices.ContainsFunc(s.jobs, func(j Job) bool { return j.Name == heartbeatName })
 	for _, place := range slices.Sorted(maps.Keys(all)) {
 		entry := object(all[place])
 		if _, ok := entry["heartbeat"]; !ok {
@@ -104,11 +113,11 @@ func agentFolder(id, first string) string {
 }
 
 // instruct writes the persona of a workspace as instructions of its agent, a key that OpenClaw does not have.
-func (s *Source) instruct(w Workspace) {
-	if s.Tree == nil || w.Instructions == "" {
+func (s *workspaceReader) instruct(w Workspace) {
+	if s.tree == nil || w.Instructions == "" {
 		return
 	}
-	agents := section(s.Tree, "agents")
+	agents := section(s.tree, "agents")
 	entry := object(object(agents["entries"])[w.Agent])
 	if entry == nil {
 		entry = agentIn(agents, w.Agent)
@@ -117,7 +126,7 @@ func (s *Source) instruct(w Workspace) {
 }
 
 // workspace reads a folder; false if there is none.
-func (s *Source) workspace(agent, dir string) bool {
+func (s *workspaceReader) workspace(agent, dir string) bool {
 	files, err := fs.ReadDir(s.folder.Root.FS(), dir)
 	if err != nil {
 		return false
@@ -142,7 +151,7 @@ func (s *Source) workspace(agent, dir string) bool {
 		case "HEARTBEAT.md":
 			s.heartbeat(agent, what)
 		case "TOOLS.md":
-			s.folder.Report.See(what, "parley has other tools: copy what still holds into AGENTS.md")
+			s.folder.Report.See(what, "parley has other tools: copy the parts that still hold into AGENTS.md")
 		}
 	}
 	days, _ := fs.Glob(s.folder.Root.FS(), path.Join(dir, "memory", "*.md"))
@@ -151,13 +160,13 @@ func (s *Source) workspace(agent, dir string) bool {
 		w.Files = append(w.Files, strings.TrimPrefix(day, dir+"/"))
 		s.remember(&w, day)
 	}
-	s.Workspaces = append(s.Workspaces, w)
+	s.found = append(s.found, w)
 	return true
 }
 
 // prose reads a file of text. A file that cannot be read becomes a line of the report.
-func (s *Source) prose(name string) string {
-	b, err := s.open(name)
+func (s *workspaceReader) prose(name string) string {
+	b, err := s.folder.open(name)
 	if err == nil && len(b) > maxProse {
 		err = fmt.Errorf("it is larger than %d MB", maxProse>>20)
 	}
@@ -169,7 +178,7 @@ func (s *Source) prose(name string) string {
 }
 
 // remember cuts a file of memory into notes: one for each paragraph below the same heading, with the name of the file.
-func (s *Source) remember(w *Workspace, name string) {
+func (s *workspaceReader) remember(w *Workspace, name string) {
 	before, dropped := len(w.Notes), 0
 	base := strings.TrimSuffix(path.Base(name), ".md")
 	for _, piece := range pieces(s.prose(name), maxNote-utf8.RuneCountInString(base)-2) {
@@ -236,15 +245,15 @@ func pieces(text string, most int) (out []string) {
 }
 
 // heartbeat makes a job of HEARTBEAT.md. A file with headings and comments only does nothing, as in OpenClaw.
-func (s *Source) heartbeat(agent, name string) {
+func (s *workspaceReader) heartbeat(agent, name string) {
 	asked := false
 	for _, line := range strings.Split(s.prose(name), "\n") {
 		line = strings.TrimSpace(line)
 		asked = asked || line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "<!--")
 	}
-	beat := object(object(object(s.Tree["agents"])["defaults"])["heartbeat"])
-	list, _ := object(s.Tree["agents"])["list"].([]any)
-	entry := object(object(object(s.Tree["agents"])["entries"])[agent])
+	beat := object(object(s.agents["defaults"])["heartbeat"])
+	list, _ := s.agents["list"].([]any)
+	entry := object(object(s.agents["entries"])[agent])
 	for _, a := range list {
 		if text(object(a)["id"]) == agent {
 			entry = object(a)
@@ -284,5 +293,5 @@ func (s *Source) heartbeat(agent, name string) {
 	default:
 		j.To = JobTarget{Channel: to, Account: text(beat["accountId"]), To: text(beat["to"])}
 	}
-	s.Jobs = append(s.Jobs, j)
+	s.jobs = append(s.jobs, j)
 }
