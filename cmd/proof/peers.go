@@ -18,10 +18,10 @@ type peersCmd struct {
 	Command  []string      `arg:"" optional:"" help:"Another host: its command, run in its folder, which is its HOME too."`
 	Template string        `type:"existingfile" placeholder:"FILE" help:"The other host's configuration, with {{.Telegram}}, {{.Token}}, {{.Model}} and {{.Dir}} in it."`
 	File     string        `default:"config.yaml" help:"Where in its folder the configuration lies."`
-	Starts   int           `default:"5" help:"How often the start is measured."`
-	Messages int           `default:"200" help:"Messages back to back in one chat."`
-	Burst    int           `default:"1000" help:"Messages at once."`
-	Chats    int           `default:"100" help:"Chats of the burst."`
+	Starts   int           `default:"5" help:"Number of starts to measure."`
+	Messages int           `default:"200" help:"Number of messages to send one after the other in one chat."`
+	Burst    int           `default:"1000" help:"Number of messages of the burst."`
+	Chats    int           `default:"100" help:"Number of chats of the burst."`
 	Flight   int           `default:"50" help:"Messages in flight when it is killed."`
 	Sessions int           `default:"10000" help:"Sessions of a large store."`
 	Silence  time.Duration `default:"20s" help:"A host that says nothing for so long will say nothing more."`
