@@ -122,7 +122,7 @@ func TestReportIsShown(t *testing.T) {
 	if text := r.text(); !strings.Contains(text, "\nLate\nB1   two\n       a.TestX\n") || !strings.Contains(text, "PROBLEM B2 has no test") || !strings.Contains(text, "PROBLEM A1 has no mutation") {
 		t.Error(text)
 	}
-	if page := r.markdown(); !strings.Contains(page, "\n| B1 | two | `a.TestX` | it \\| breaks: `a.TestX` |\n") || !strings.Contains(page, "3 lines of the contract, 2 with a test (1 tests); 1 mutations, 1 seen") {
+	if page := r.markdown(); !strings.Contains(page, "\n| B1 | two | `a.TestX` | it \\| breaks: `a.TestX` |\n") || !strings.Contains(page, "3 promises, 2 with a test (1 tests); 1 mutations, 1 detected") {
 		t.Error(page)
 	}
 }

@@ -146,10 +146,10 @@ func TestOllamaIsSetUp(t *testing.T) {
 		says string
 	}{
 		"ollama":         {0, "nothing to forget"},
-		"":               {exitUsage, "names no model"},
-		" ":              {exitUsage, "names no model"},
-		"ollama/":        {exitUsage, "names no model"},
-		"/tiny:1b":       {exitUsage, "names no model"},
+		"":               {exitUsage, "is not a model"},
+		" ":              {exitUsage, "is not a model"},
+		"ollama/":        {exitUsage, "is not a model"},
+		"/tiny:1b":       {exitUsage, "is not a model"},
 		"ollama/tinny:1": {exitMissing, "did you mean ollama/tiny:1b?"},
 		"olama":          {exitMissing, "did you mean ollama?"},
 		"tiny:1b":        {exitMissing, "did you mean ollama/tiny:1b?"},

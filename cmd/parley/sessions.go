@@ -275,7 +275,7 @@ type sessionsPatchCmd struct {
 	SendPolicy string `enum:"allow,deny,inherit," default:"" help:"Send policy: allow, deny or inherit." placeholder:"POLICY"`
 	Model      string `help:"Model, as provider/model; none clears." placeholder:"MODEL"`
 	Thinking   string `enum:"off,minimal,low,medium,high,none," default:"" help:"Thinking level: off, minimal, low, medium or high; none clears." placeholder:"LEVEL"`
-	Verbose    string `enum:"off,on,full,none," default:"" help:"Tool calls in the chat: off, on or full; none clears." placeholder:"LEVEL"`
+	Verbose    string `enum:"off,on,full,none," default:"" help:"Verbosity: off, on or full; none clears." placeholder:"LEVEL"`
 	Activation string `enum:"mention,always,none," default:"" help:"Group messages that the agent answers: mention or always; none clears." placeholder:"WHEN"`
 	Footer     string `enum:"tokens,full,none," default:"" help:"Footer of answers: tokens or full; none clears." placeholder:"WHAT"`
 	Queue      string `help:"Handling of messages during a turn, with the words of /queue: 'steer debounce:2s'; none clears." placeholder:"WORDS"`
