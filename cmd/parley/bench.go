@@ -121,7 +121,7 @@ func (c benchCmd) Run(e *env) error {
 	}
 	if c.State != "" {
 		if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(c.State)); err != nil {
-			return fmt.Errorf("copying %s: %w", c.State, err)
+			return fmt.Errorf("copy %s: %w", c.State, err)
 		}
 	}
 	if err := b.write(); err != nil {

@@ -87,7 +87,7 @@ func refusal(resp *http.Response) error {
 	}
 	var said api.Failure
 	if json.Unmarshal(b, &said) != nil || said.Error == "" {
-		said.Error = "the host says " + resp.Status
+		said.Error = "the host answered " + resp.Status
 	}
 	f := &failure{exit: cmp.Or(exits[resp.StatusCode], exitFailed), code: said.Code, text: said.Error, rule: said.Rule}
 	switch {
