@@ -68,7 +68,7 @@ func (r *report) match(proofs []proof) {
 		for _, id := range p.Claims {
 			switch {
 			case !r.known(id):
-				r.problems = append(r.problems, fmt.Sprintf("%s says that it proves %q, which is not in %s", p, id, contractFile))
+				r.problems = append(r.problems, fmt.Sprintf("%s claims to prove %q, which is not in %s", p, id, contractFile))
 			case !p.Skipped && !slices.ContainsFunc(r.proofs[id], func(q proof) bool { return q.String() == p.String() }):
 				r.proofs[id] = append(r.proofs[id], p)
 			}

@@ -66,7 +66,7 @@ func (x outcomeEnding) failure(subject, reason, rule string) error {
 // endingTable is the table of outcomes for docs/cli.md.
 func endingTable() string {
 	var b strings.Builder
-	b.WriteString("| outcome | exit code | `code` | what is said |\n|---|---|---|---|\n")
+	b.WriteString("| outcome | exit code | `code` | message |\n|---|---|---|---|\n")
 	for _, x := range outcomeEndings {
 		subject, code := "the run … ", ""
 		if x.ofAnswer {
