@@ -73,7 +73,7 @@ func TestProblemsAreFound(t *testing.T) {
 	t.Parallel()
 	const good = "// proves: A1, B1, B2\nfunc TestGood(t *testing.T) {}\n\n"
 	for _, c := range []struct{ name, test, want string }{
-		{"unknown id", good + "// proves: C1\nfunc TestX(t *testing.T) {}\n", `a.TestX says that it proves "C1"`},
+		{"unknown id", good + "// proves: C1\nfunc TestX(t *testing.T) {}\n", `a.TestX claims to prove "C1"`},
 		{"no list", good + "// proves: A1 and B1\nfunc TestX(t *testing.T) {}\n", `"A1 and B1"`},
 		{"no test", "// proves: A1, B1\nfunc TestX(t *testing.T) {}\n", "B2 has no test"},
 		{"only a benchmark", "// proves: A1, B1\nfunc TestX(t *testing.T) {}\n\n// proves: B2\nfunc BenchmarkX(b *testing.B) {}\n", "B2 has no test"},
