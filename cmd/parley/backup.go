@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/term"
 
+	"parley/channels"
 	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/configfile"
@@ -78,7 +79,7 @@ func (c backupCmd) Run(e *env) error {
 	}
 	return tell(e, c.asJSON, map[string]any{"file": path, "size": size, "manifest": m, "removed": removed}, func(p *page, _ map[string]any) {
 		p.printf("%s\n", path)
-		p.note("%d files, %s compressed. parley read the backup back: every file matches its hash.\n", len(m.Files), bytesOf(size))
+		p.note("%s, %s compressed. parley read the backup back: every file matches its hash.\n", channels.Plural(len(m.Files), "file"), bytesOf(size))
 		if m.Store != "sqlite" {
 			p.note("The backup does not contain the database: %v.\n", sqlstore.ErrElsewhere)
 		}
@@ -231,7 +232,7 @@ func rotate(folder string, keep int) (removed []string, err error) {
 type restoreCmd struct {
 	File    string `arg:"" help:"The backup file, or - for standard input."`
 	DryRun  bool   `help:"Check everything, change nothing."`
-	MaxSize int64  `placeholder:"MIB" help:"Most MiB that the backup may unpack to. Default: 64 GiB, and at most 256 MiB plus 100 times the size of the backup."`
+	MaxSize int64  `placeholder:"MIB" help:"Maximum unpacked size in MiB. Default: 64 GiB, and at most 256 MiB plus 100 times the size of the backup."`
 	asJSON
 }
 
@@ -269,14 +270,14 @@ func (c restoreCmd) Run(e *env) error {
 }
 
 func restoreWords(p *page, conf *config.Config, r backup.Report) {
-	p.printf("The backup of %s (parley %s, %d files) is complete: every file matches its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, len(r.Manifest.Files))
+	p.printf("The backup of %s (parley %s, %s) is complete: every file matches its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, channels.Plural(len(r.Manifest.Files), "file"))
 	if r.Backup != nil {
-		p.printf(", and the database passed its check.\nThe backup has %d sessions and %d messages, the newest from %s.\n", r.Backup.Sessions, r.Backup.Messages, p.stamp(r.Backup.Last))
+		p.printf(", and the database passed its check.\nThe backup has %s and %s, the newest from %s.\n", channels.Plural(r.Backup.Sessions, "session"), channels.Plural(r.Backup.Messages, "message"), p.stamp(r.Backup.Last))
 	} else {
 		p.printf(". The database is on its PostgreSQL server: restore the database with pg_restore.\n")
 	}
 	if r.Before != nil {
-		p.printf("The state before the restore has %d sessions and %d messages, the newest from %s.\n", r.Before.Sessions, r.Before.Messages, p.stamp(r.Before.Last))
+		p.printf("The state before the restore has %s and %s, the newest from %s.\n", channels.Plural(r.Before.Sessions, "session"), channels.Plural(r.Before.Messages, "message"), p.stamp(r.Before.Last))
 	}
 	if r.DryRun {
 		p.printf("The dry run changed nothing. Without --dry-run the restore replaces in %s: %s\n", conf.State, cmp.Or(strings.Join(r.Replaced, ", "), "nothing"))
@@ -295,7 +296,7 @@ func restoreWords(p *page, conf *config.Config, r backup.Report) {
 	p.printf("\nThe host continues from its state of %s.\n", p.stamp(r.Manifest.Made))
 	p.printf("- Later messages, settings and jobs are missing, and platforms may not deliver those messages again.\n")
 	if r.Backup != nil && r.Backup.Unsent+r.Backup.Queued > 0 {
-		p.printf("- At that time %d messages were unsent and %d runs were open. When the host starts, it continues those that have not expired,\n  even if it finished them after the backup. `parley deliveries list` shows the messages.\n", r.Backup.Unsent, r.Backup.Queued)
+		p.printf("- At that time the host had %s and %s. When the host starts, it continues those that have not expired,\n  even if it finished them after the backup. `parley deliveries list` shows the messages.\n", channels.Plural(r.Backup.Unsent, "unsent message"), channels.Plural(r.Backup.Queued, "open run"))
 	}
 	p.printf("- Linked accounts (WhatsApp) continue with the keys of that time. If messages cannot be read, link the account again.\n")
 }

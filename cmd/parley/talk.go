@@ -45,7 +45,7 @@ func (c chatCmd) Run(e *env) error {
 type waiting struct {
 	Wait    bool          `short:"w" help:"Wait for the answer and print it."`
 	Timeout time.Duration `default:"10m" help:"Maximum wait with --wait; the run continues after it." placeholder:"TIME"`
-	Once    string        `help:"Idempotency key: the same again has no second effect." placeholder:"KEY"`
+	Once    string        `help:"Idempotency key: a second call with the same key has no effect." placeholder:"KEY"`
 }
 
 // ended prints what became of something that was said.

@@ -42,10 +42,10 @@ func (c toolsListCmd) Run(e *env) error {
 
 type toolsExplainCmd struct {
 	Tool      string `arg:"" optional:"" help:"The tool. Default: a table of all tools."`
-	Agent     string `help:"Agent. Default: the session's agent, or the default agent."`
+	Agent     string `help:"Agent. Default: the session's agent, or the default agent." placeholder:"AGENT"`
 	Session   string `help:"Key, id, main, or a unique part of the title or label." placeholder:"SESSION"`
-	ChatType  string `enum:"direct,group,channel," default:"" help:"Chat type: direct, group or channel. Default: the session's, or direct."`
-	Sender    string `help:"Person who asks: owner, other, or an id or @username of the session's channel. Default: owner."`
+	ChatType  string `enum:"direct,group,channel," default:"" help:"Chat type: direct, group or channel. Default: the session's, or direct." placeholder:"TYPE"`
+	Sender    string `help:"Person who asks: owner, other, or an id or @username of the session's channel. Default: owner." placeholder:"PERSON"`
 	Subagent  bool   `help:"Explain for a sub-agent that the turn starts."`
 	Sandboxed bool   `help:"Explain for a sandboxed session."`
 	asJSON

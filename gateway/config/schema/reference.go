@@ -21,7 +21,7 @@ Start from [config.example.yaml](../config.example.yaml). With [config.schema.js
 - The file is strict: unknown keys, wrong types and values out of range are errors. parley lists all of them at once with file, line and key. A key without a value counts as missing.
 - ` + "`${NAME}`" + ` in a value is a variable of the environment, ` + "`${NAME:-default}`" + ` the same with a default for an unset or empty variable; ` + "`$${`" + ` is a plain ` + "`${`" + `. The contents of a variable are never read as YAML. An unset variable is an error, except in ` + "`gateway.token`" + ` and in disabled sections.
 - Ids may be numbers or texts. Quote a text that has a meaning of its own in YAML: ` + "`\"*\"`, `\"@name\"`" + `.
-- ` + "`parley reload`" + ` has the host read the file again. The host applies a valid file at once, except for keys whose line says that they need a restart. With an invalid file it keeps the last valid one and lists the problems.
+- On SIGHUP parley reads the file again. It applies a valid file at once, except for keys whose line says that they need a restart. With an invalid one parley keeps the last good one and lists the problems.
 - One file, one document, at most 1 MiB.
 `
 
