@@ -65,7 +65,7 @@ func TestLevels(t *testing.T) {
 func TestImportToTheRight(t *testing.T) {
 	t.Parallel()
 	root := tree(t, map[string]string{"channels/a.go": "package channels\nimport _ \"parley/router\"", "router/r.go": "package router"})
-	if _, err := read(root); err == nil || !strings.Contains(err.Error(), "channels imports router, which stands right of it") {
+	if _, err := read(root); err == nil || !strings.Contains(err.Error(), "channels imports router, which is to its right") {
 		t.Error(err)
 	}
 }

@@ -107,7 +107,7 @@ func (g graph) check() error {
 	for _, from := range slices.Sorted(maps.Keys(g)) {
 		for _, to := range g[from].imports {
 			if slices.Index(line, g[to].folder()) > slices.Index(line, g[from].folder()) {
-				return fmt.Errorf("%s imports %s, which stands right of it", from, to)
+				return fmt.Errorf("%s imports %s, which is to its right", from, to)
 			}
 		}
 	}

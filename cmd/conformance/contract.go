@@ -31,7 +31,7 @@ func readContract(path string) ([]promise, error) {
 	for n, line := range strings.Split(string(data), "\n") {
 		if m := promisePattern.FindStringSubmatch(line); m != nil {
 			if slices.ContainsFunc(list, func(p promise) bool { return p.ID == m[1] }) {
-				return nil, fmt.Errorf("%s:%d: %s stands there twice", path, n+1, m[1])
+				return nil, fmt.Errorf("%s:%d: %s is there twice", path, n+1, m[1])
 			}
 			list, open = append(list, promise{m[1], m[2], heading}), true
 			continue
@@ -44,11 +44,11 @@ func readContract(path string) ([]promise, error) {
 		if h, ok := strings.CutPrefix(line, "## "); ok {
 			heading = h
 		} else if strings.HasPrefix(line, "- ") {
-			return nil, fmt.Errorf("%s:%d: want \"- **ID** what holds\"", path, n+1)
+			return nil, fmt.Errorf("%s:%d: want \"- **ID** promise\"", path, n+1)
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s: no lines of a contract", path)
+		return nil, fmt.Errorf("%s has no promises", path)
 	}
 	return list, nil
 }

@@ -21,9 +21,9 @@ import (
 )
 
 func main() {
-	mutate := flag.Bool("mutate", false, "break the code as mutations.txt says and run the tests that must notice")
+	mutate := flag.Bool("mutate", false, "break the code as mutations.txt says and run the tests that must fail")
 	only := flag.String("only", "", "with -mutate: ids of the contract, separated by commas; empty = all")
-	fresh := flag.Bool("new", false, "with -mutate: only what was not yet seen to fail as it stands")
+	fresh := flag.Bool("new", false, "with -mutate: only mutations without a recorded failure")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	ok, err := run(ctx, *mutate, *only, *fresh)
@@ -72,7 +72,7 @@ func findRoot() (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("no go.mod here or above: run it inside the repository")
+			return "", errors.New("no go.mod here or above: run the command inside the repository")
 		}
 		dir = parent
 	}

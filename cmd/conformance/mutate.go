@@ -133,7 +133,7 @@ func (m mutation) test(ctx context.Context, root, overlay string) (verdict, []st
 	}
 	v, failed := m.read(&out)
 	if v == "" {
-		return "", nil, fmt.Errorf("go test said nothing that counts: %s", complaints.String())
+		return "", nil, fmt.Errorf("go test printed no result: %s", complaints.String())
 	}
 	return v, failed, nil
 }

@@ -96,12 +96,12 @@ func parseMutation(lines []string) (m mutation, err error) {
 		case word == "seen":
 			seen = rest
 		default:
-			return m, fmt.Errorf("%s: what is %q?", m, line)
+			return m, fmt.Errorf("%s: unknown line %q", m, line)
 		}
 	}
 	m.Old, m.New = strings.Join(was, "\n"), strings.Join(now, "\n")
 	if m.File == "" || m.Old == "" || m.Dir == "" || m.Run == "" || m.Old == m.New {
-		return m, fmt.Errorf("%s: it needs a file, an old text, a new one that differs, and a test with its package", m)
+		return m, fmt.Errorf("%s: name a file, an old text, a different new text, and a test with its package", m)
 	}
 	if sum, what, ok := strings.Cut(seen, " "); ok && sum == m.sum() {
 		m.Seen = what
@@ -140,7 +140,7 @@ func (m mutation) check(root string, proofs []proof) string {
 	case !claims:
 		return fmt.Sprintf("no test of ./%s that matches %s says that it proves %s", m.Dir, m.Run, m.ID)
 	case m.Seen == "":
-		return "not seen to fail as it stands: go run ./cmd/conformance -mutate -new"
+		return "no recorded failure: go run ./cmd/conformance -mutate -new"
 	}
 	return ""
 }
@@ -166,7 +166,7 @@ func (t *mutations) ids(list string) (ids []string, err error) {
 	}
 	for id := range strings.SplitSeq(list, ",") {
 		if id = strings.TrimSpace(id); !slices.ContainsFunc(t.list, func(m mutation) bool { return m.ID == id }) {
-			return nil, fmt.Errorf("-only: nothing is broken for %q: %s has the ids that can be asked for", id, tableFile)
+			return nil, fmt.Errorf("-only %q has no mutation: %s has the ids", id, tableFile)
 		}
 		ids = append(ids, id)
 	}

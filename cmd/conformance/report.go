@@ -68,7 +68,7 @@ func (r *report) match(proofs []proof) {
 		for _, id := range p.Claims {
 			switch {
 			case !r.known(id):
-				r.problems = append(r.problems, fmt.Sprintf("%s says that it proves %q, which is not in %s", p, id, contractFile))
+				r.problems = append(r.problems, fmt.Sprintf("%s claims to prove %q, which is not in %s", p, id, contractFile))
 			case !p.Skipped && !slices.ContainsFunc(r.proofs[id], func(q proof) bool { return q.String() == p.String() }):
 				r.proofs[id] = append(r.proofs[id], p)
 			}
@@ -115,7 +115,7 @@ func (r *report) summary() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d lines of the contract, %d with a test (%d tests); %d mutations, %d seen to make a test fail", len(r.contract), proved, len(tests), all, seen)
+	return fmt.Sprintf("%d promises, %d with a test (%d tests); %d mutations, %d detected by a test", len(r.contract), proved, len(tests), all, seen)
 }
 
 // text is the report for a terminal.
@@ -139,9 +139,11 @@ func (r *report) text() string {
 
 const reportHead = `# Conformance
 
-Every line of the [contract](contract.md), the tests that prove it, and how each was seen to fail: the code is broken in the way that the last
-column says, and the test named there fails. This file is written by ` + "`go test ./cmd/conformance -update`" + `; the mutations are in
-[cmd/conformance/mutations.txt](../cmd/conformance/mutations.txt) and are tried with ` + "`go run ./cmd/conformance -mutate`" + `.
+The tables have every promise of the [contract](contract.md), the tests that prove it, and the mutations that these tests detect. A mutation breaks
+the code as its text says, and the test behind the text then fails.
+
+` + "`go test ./cmd/conformance -update`" + ` writes this page. [cmd/conformance/mutations.txt](../cmd/conformance/mutations.txt) has the mutations;
+` + "`go run ./cmd/conformance -mutate`" + ` applies each one and runs its test.
 
 `
 
@@ -151,7 +153,7 @@ func (r *report) markdown() string {
 	b.WriteString(reportHead + r.summary() + ".\n")
 	for i, p := range r.contract {
 		if i == 0 || r.contract[i-1].Heading != p.Heading {
-			fmt.Fprintf(&b, "\n## %s\n| id | what holds | proved by | seen to fail when |\n|---|---|---|---|\n", p.Heading)
+			fmt.Fprintf(&b, "\n## %s\n| id | promise | tests | mutations and the test that fails |\n|---|---|---|---|\n", p.Heading)
 		}
 		var tests, broken []string
 		for _, q := range r.proofs[p.ID] {

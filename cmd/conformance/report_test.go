@@ -73,7 +73,7 @@ func TestProblemsAreFound(t *testing.T) {
 	t.Parallel()
 	const good = "// proves: A1, B1, B2\nfunc TestGood(t *testing.T) {}\n\n"
 	for _, c := range []struct{ name, test, want string }{
-		{"unknown id", good + "// proves: C1\nfunc TestX(t *testing.T) {}\n", `a.TestX says that it proves "C1"`},
+		{"unknown id", good + "// proves: C1\nfunc TestX(t *testing.T) {}\n", `a.TestX claims to prove "C1"`},
 		{"no list", good + "// proves: A1 and B1\nfunc TestX(t *testing.T) {}\n", `"A1 and B1"`},
 		{"no test", "// proves: A1, B1\nfunc TestX(t *testing.T) {}\n", "B2 has no test"},
 		{"only a benchmark", "// proves: A1, B1\nfunc TestX(t *testing.T) {}\n\n// proves: B2\nfunc BenchmarkX(b *testing.B) {}\n", "B2 has no test"},
@@ -122,7 +122,7 @@ func TestReportIsShown(t *testing.T) {
 	if text := r.text(); !strings.Contains(text, "\nLate\nB1   two\n       a.TestX\n") || !strings.Contains(text, "PROBLEM B2 has no test") || !strings.Contains(text, "PROBLEM A1 has no mutation") {
 		t.Error(text)
 	}
-	if page := r.markdown(); !strings.Contains(page, "\n| B1 | two | `a.TestX` | it \\| breaks: `a.TestX` |\n") || !strings.Contains(page, "3 lines of the contract, 2 with a test (1 tests); 1 mutations, 1 seen") {
+	if page := r.markdown(); !strings.Contains(page, "\n| B1 | two | `a.TestX` | it \\| breaks: `a.TestX` |\n") || !strings.Contains(page, "3 promises, 2 with a test (1 tests); 1 mutations, 1 detected") {
 		t.Error(page)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/term"
 
+	"parley/channels"
 	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/configfile"
@@ -27,10 +28,10 @@ import (
 )
 
 type backupCmd struct {
-	File      string `arg:"" optional:"" help:"Where to write: a file, a folder, or - for standard output. Without it a new file in this folder."`
-	WithMedia bool   `help:"With the files that people sent."`
-	Force     bool   `help:"Replace a file that is there."`
-	Keep      int    `placeholder:"N" help:"Afterwards keep only the newest N backups in that folder."`
+	File      string `arg:"" optional:"" help:"Path of the backup: a file, a folder, or - for standard output. Default: a new file in the current folder."`
+	WithMedia bool   `help:"Include the files that people sent."`
+	Force     bool   `help:"Replace an existing file."`
+	Keep      int    `placeholder:"N" help:"Keep only the newest N backups in the folder and delete the older ones."`
 	asJSON
 }
 
@@ -44,14 +45,14 @@ func (c backupCmd) Run(e *env) error {
 		return err
 	}
 	if c.Keep < 0 {
-		return misuse("--keep: at least 1")
+		return misuse("--keep must be at least 1")
 	}
 	if c.File == "-" {
 		if c.Keep > 0 {
-			return misuse("--keep goes with a folder, not with -")
+			return misuse("--keep needs a folder instead of -")
 		}
 		if term.IsTerminal(int(os.Stdout.Fd())) {
-			return misuse("a backup is no text: name a file, or send it to another program")
+			return misuse("a backup is not text: name a file, or pipe the output into another program")
 		}
 		return c.write(e, conf, os.Stdout)
 	}
@@ -60,13 +61,13 @@ func (c backupCmd) Run(e *env) error {
 		path = filepath.Join(path, time.Now().UTC().Format("parley-20060102T150405Z.tar.gz"))
 	}
 	if c.Keep > 0 && !backupNames.MatchString(filepath.Base(path)) {
-		return misuse("--keep goes with a folder that is there, and %s is none: the name of each file is then made of its time", path)
+		return misuse("--keep needs an existing folder, and %s is not one: parley names each backup in the folder by its time", path)
 	}
 	if within(conf.State, filepath.Dir(path)) {
-		return misuse("%s is in the state folder: each backup there would be a part of the next one, and lost with it; name a place outside", path)
+		return misuse("%s is in the state folder, so each backup would contain the one before it: name a path outside the state folder", path)
 	}
 	if _, err := os.Lstat(path); err == nil && !c.Force {
-		return failed(exitFailed, "conflict", "%s is there already: name another file, or replace it with --force", path)
+		return failed(exitFailed, "conflict", "%s exists: name another file, or replace it with --force", path)
 	}
 	m, size, err := c.toFile(e, conf, path)
 	if err != nil {
@@ -78,9 +79,9 @@ func (c backupCmd) Run(e *env) error {
 	}
 	return tell(e, c.asJSON, map[string]any{"file": path, "size": size, "manifest": m, "removed": removed}, func(p *page, _ map[string]any) {
 		p.printf("%s\n", path)
-		p.note("%d files, %s packed. It was read back: every file agrees with its hash.\n", len(m.Files), bytesOf(size))
+		p.note("%s, %s compressed. parley read the backup back: every file matches its hash.\n", channels.Plural(len(m.Files), "file"), bytesOf(size))
 		if m.Store != "sqlite" {
-			p.note("The database is not in it: %v.\n", sqlstore.ErrElsewhere)
+			p.note("The backup does not contain the database: %v.\n", sqlstore.ErrElsewhere)
 		}
 		for _, l := range m.Left {
 			p.note("left out: %s\n", l)
@@ -89,9 +90,9 @@ func (c backupCmd) Run(e *env) error {
 			p.note("removed: %s\n", r)
 		}
 		if slices.ContainsFunc(m.Files, func(f backup.File) bool { return f.Path == configfile.EnvName }) {
-			p.note("The configuration and the %s beside it are in it.\n", configfile.EnvName)
+			p.note("The backup contains the configuration and the %s beside it.\n", configfile.EnvName)
 		}
-		p.note("It holds the tokens of your accounts: keep it where only you can read it.\n")
+		p.note("The backup contains the tokens of your accounts: keep it where only you can read it.\n")
 	})
 }
 
@@ -119,7 +120,7 @@ func within(outer, folder string) bool {
 func (c backupCmd) toFile(e *env, conf *config.Config, path string) (m backup.Manifest, size int64, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // nobody else's, and only its owner can read it
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return m, 0, fmt.Errorf("%s cannot be made: %w", path, e.Err) // the name of the part says nothing to people
+		return m, 0, fmt.Errorf("create %s: %w", path, e.Err) // the name of the part says nothing to people
 	}
 	if err != nil {
 		return m, 0, err
@@ -144,7 +145,7 @@ func (c backupCmd) toFile(e *env, conf *config.Config, path string) (m backup.Ma
 		return m, 0, err
 	}
 	if m, err = backup.Check(e.ctx, f); err != nil {
-		return m, 0, fmt.Errorf("what was written was read back: %w", err)
+		return m, 0, fmt.Errorf("read the new backup back: %w", err)
 	}
 	return m, size, errors.Join(os.Rename(part, path), backup.SyncFolder(filepath.Dir(path)))
 }
@@ -158,7 +159,7 @@ func (c backupCmd) write(e *env, conf *config.Config, w io.Writer) error {
 		return err
 	}
 	if _, err := os.Stat(conf.State); err != nil {
-		return failed(exitMissing, "not_found", "there is no state folder %s: there is nothing to back up", conf.State)
+		return failed(exitMissing, "not_found", "the state folder %s does not exist: there is nothing to back up", conf.State)
 	}
 	release, err := sqlstore.Hold(conf.State)
 	if err != nil {
@@ -197,7 +198,7 @@ func (h *host) download(e *env, media bool, w io.Writer) error {
 		if why := end.Failure(); why != "" {
 			return fmt.Errorf("the host cannot make the backup: %s", why)
 		}
-		return fmt.Errorf("the backup was cut off; the host's log says why: %w", err)
+		return fmt.Errorf("read the backup from the host: %w (for the cause, run `parley logs`)", err)
 	}
 	return nil
 }
@@ -229,16 +230,16 @@ func rotate(folder string, keep int) (removed []string, err error) {
 }
 
 type restoreCmd struct {
-	File    string `arg:"" help:"The backup; - for standard input."`
+	File    string `arg:"" help:"The backup file, or - for standard input."`
 	DryRun  bool   `help:"Check everything, change nothing."`
-	MaxSize int64  `placeholder:"MIB" help:"How much the backup may unpack to. Without it 64 GiB, and no more than 256 MiB and 100 times its size."`
+	MaxSize int64  `placeholder:"MIB" help:"Maximum unpacked size in MiB. Default: 64 GiB, and at most 256 MiB plus 100 times the size of the backup."`
 	asJSON
 }
 
 // Run puts a backup in the place of the state of a host that does not run.
 func (c restoreCmd) Run(e *env) error {
 	if c.MaxSize < 0 || c.MaxSize > 1<<40 {
-		return misuse("--max-size %d: want a number of MiB", c.MaxSize)
+		return misuse("--max-size %d is out of range: name a number of MiB", c.MaxSize)
 	}
 	conf, err := load(e)
 	if err != nil {
@@ -250,18 +251,18 @@ func (c restoreCmd) Run(e *env) error {
 		case errors.Is(err, syscall.EISDIR):
 			return misuse("%s is a folder: name the file in it that `parley backup` wrote", c.File)
 		case errors.Is(err, filesystem.ErrNotRegular):
-			return misuse("the backup cannot be opened: %w (name a file that `parley backup` wrote; what a pipe gives goes to standard input, as in: parley restore - < PIPE)", err)
+			return misuse("open the backup: %w (name a file that `parley backup` wrote, or read a pipe with `parley restore - < PIPE`)", err)
 		case err != nil:
-			return failed(exitMissing, "not_found", "the backup cannot be opened: %w (name a file that `parley backup` wrote, or - for standard input)", err)
+			return failed(exitMissing, "not_found", "open the backup: %w (name a file that `parley backup` wrote, or - for standard input)", err)
 		}
 		defer func() { _ = in.Close() }() // it is only read
 	}
 	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Active: conf.Path, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now(), MaxBytes: c.MaxSize << 20})
 	if err != nil {
 		if _, refused := errors.AsType[*backup.RefusedError](err); refused {
-			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)
+			err = fmt.Errorf("%s: %w; the state is unchanged", c.File, err)
 		} else if errors.Is(err, sessions.ErrInUse) {
-			err = failed(exitFailed, "conflict", "%w; nothing was changed", err)
+			err = failed(exitFailed, "conflict", "%w; the state is unchanged", err)
 		}
 		return err
 	}
@@ -269,35 +270,35 @@ func (c restoreCmd) Run(e *env) error {
 }
 
 func restoreWords(p *page, conf *config.Config, r backup.Report) {
-	p.printf("The backup of %s (parley %s, %d files) is whole: every file agrees with its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, len(r.Manifest.Files))
+	p.printf("The backup of %s (parley %s, %s) is complete: every file matches its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, channels.Plural(len(r.Manifest.Files), "file"))
 	if r.Backup != nil {
-		p.printf(", and the database passed its check.\nIt has %d sessions and %d messages, the newest of %s.\n", r.Backup.Sessions, r.Backup.Messages, p.stamp(r.Backup.Last))
+		p.printf(", and the database passed its check.\nThe backup has %s and %s, the newest from %s.\n", channels.Plural(r.Backup.Sessions, "session"), channels.Plural(r.Backup.Messages, "message"), p.stamp(r.Backup.Last))
 	} else {
-		p.printf(". The database is on its server: restore that with pg_restore.\n")
+		p.printf(". The database is on its PostgreSQL server: restore the database with pg_restore.\n")
 	}
 	if r.Before != nil {
-		p.printf("The state before has %d sessions and %d messages, the newest of %s.\n", r.Before.Sessions, r.Before.Messages, p.stamp(r.Before.Last))
+		p.printf("The state before the restore has %s and %s, the newest from %s.\n", channels.Plural(r.Before.Sessions, "session"), channels.Plural(r.Before.Messages, "message"), p.stamp(r.Before.Last))
 	}
 	if r.DryRun {
-		p.printf("Nothing was changed. Without --dry-run these would be replaced in %s: %s\n", conf.State, cmp.Or(strings.Join(r.Replaced, ", "), "nothing"))
+		p.printf("The dry run changed nothing. Without --dry-run the restore replaces in %s: %s\n", conf.State, cmp.Or(strings.Join(r.Replaced, ", "), "nothing"))
 		return
 	}
-	p.printf("\nIt is in place in %s. ", conf.State)
+	p.printf("\nThe backup is restored to %s. ", conf.State)
 	if len(r.Replaced) > 0 {
-		p.printf("What was there is in\n  %s\n", r.Aside)
+		p.printf("The files that it replaced are in\n  %s\n", r.Aside)
 	} else {
-		p.printf("Nothing was there before.\n")
+		p.printf("No file was replaced.\n")
 	}
 	if len(r.Kept) > 0 {
-		p.printf("Not in the backup, left as it was: %s\n", strings.Join(r.Kept, ", "))
+		p.printf("Not in the backup and unchanged: %s\n", strings.Join(r.Kept, ", "))
 	}
 	notInForce(p, conf, r)
-	p.printf("\nWhat to know: the host goes on where it was at %s.\n", p.stamp(r.Manifest.Made))
-	p.printf("- Messages, settings and jobs from after that time are not in it, and platforms may not give those messages again.\n")
+	p.printf("\nThe host continues from its state of %s.\n", p.stamp(r.Manifest.Made))
+	p.printf("- Later messages, settings and jobs are missing, and platforms may not deliver those messages again.\n")
 	if r.Backup != nil && r.Backup.Unsent+r.Backup.Queued > 0 {
-		p.printf("- %d messages were not sent yet and %d runs were open then. What is still in time is done when the host starts,\n  even if that had happened after the backup: look at the list with `parley deliveries list`.\n", r.Backup.Unsent, r.Backup.Queued)
+		p.printf("- At that time the host had %s and %s. When the host starts, it continues those that have not expired,\n  even if it finished them after the backup. `parley deliveries list` shows the messages.\n", channels.Plural(r.Backup.Unsent, "unsent message"), channels.Plural(r.Backup.Queued, "open run"))
 	}
-	p.printf("- Accounts with keys of their own (WhatsApp) go on with the keys of that time; if messages cannot be read, link them anew.\n")
+	p.printf("- Linked accounts (WhatsApp) continue with the keys of that time. If messages cannot be read, link the account again.\n")
 }
 
 // notInForce says where the configuration of the backup is and its secrets are, and how they come into force.
@@ -308,9 +309,9 @@ func notInForce(p *page, conf *config.Config, r backup.Report) {
 	path := conf.Path
 	if path == "" {
 		path = usualConfig()
-		p.printf("There is no configuration here. These come into force with\n  mkdir -p %s\n", quoted(filepath.Dir(path)))
+		p.printf("This host has no configuration. To use the one of the backup, run\n  mkdir -p %s\n", quoted(filepath.Dir(path)))
 	} else {
-		p.printf("The configuration in force was not changed. These come into force with\n")
+		p.printf("The configuration in force is unchanged. To use the one of the backup, run\n")
 	}
 	if r.Config != "" {
 		p.printf("  cp %s %s\n", quoted(r.Config), quoted(path))

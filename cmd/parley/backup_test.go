@@ -156,7 +156,7 @@ func TestBackupWithoutHost(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, "half.tar.gz"), b[:len(b)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, code := w.cli("restore", "half.tar.gz"); code != exitFailed || !strings.Contains(out, "nothing was changed") {
+	if out, code := w.cli("restore", "half.tar.gz"); code != exitFailed || !strings.Contains(out, "the state is unchanged") {
 		t.Errorf("half a backup: exit %d, %s", code, out)
 	}
 	if err := os.RemoveAll(filepath.Join(w.dir, "state")); err != nil {

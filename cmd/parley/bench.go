@@ -21,13 +21,13 @@ import (
 // benchCmd measures the program as a whole: a child process with a Telegram adapter between a stand-in Telegram and a scripted,
 // instant model, both in this process. Everything is durable (synchronous=FULL) as it always is.
 type benchCmd struct {
-	Starts   int    `default:"10" help:"How often the start is measured."`
-	Messages int    `default:"200" help:"Messages back to back in one chat."`
-	Burst    int    `default:"1000" help:"Messages at once."`
-	Chats    int    `default:"100" help:"Chats of the burst."`
-	Program  string `help:"Measure this program instead of this one."`
-	Agents   bool   `default:"true" negatable:"" help:"Sub-agents: spawning, reporting, a thousand at once."`
-	State    string `help:"Start on a copy of this state folder (for large stores)."`
+	Starts   int    `default:"10" help:"Number of starts to measure."`
+	Messages int    `default:"200" help:"Number of messages to send one after the other in one chat."`
+	Burst    int    `default:"1000" help:"Number of messages of the burst."`
+	Chats    int    `default:"100" help:"Number of chats of the burst."`
+	Program  string `help:"Path of another parley program to measure."`
+	Agents   bool   `default:"true" negatable:"" help:"Measure sub-agents: spawns, reports, and a thousand at once."`
+	State    string `help:"Start with a copy of this state folder, to measure large stores."`
 	asJSON
 }
 
@@ -121,7 +121,7 @@ func (c benchCmd) Run(e *env) error {
 	}
 	if c.State != "" {
 		if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(c.State)); err != nil {
-			return fmt.Errorf("copying %s: %w", c.State, err)
+			return fmt.Errorf("copy %s: %w", c.State, err)
 		}
 	}
 	if err := b.write(); err != nil {
@@ -194,7 +194,7 @@ func (b *bench) start() error {
 		if b.ctx.Err() != nil {
 			return b.ctx.Err()
 		} else if err != nil {
-			return fmt.Errorf("%s has not asked Telegram for anything within %s", b.Program, benchSilence)
+			return fmt.Errorf("%s sent no request to Telegram within %s", b.Program, benchSilence)
 		}
 	}
 	still()
@@ -280,7 +280,7 @@ func (b *bench) answered(n int) ([]telegramtest.Message, error) {
 		case b.ctx.Err() != nil:
 			return nil, b.ctx.Err()
 		case err != nil:
-			return nil, fmt.Errorf("%d of %d answers came, and then nothing for %s", had, n, benchSilence)
+			return nil, fmt.Errorf("%d of %d answers arrived, then none for %s", had, n, benchSilence)
 		}
 	}
 	return b.tg.Sent(), nil
@@ -359,7 +359,7 @@ func (b *bench) inOrder() error {
 		c := int(m.Chat) - 1000
 		want := fmt.Sprintf("echo: message %06d", c+next[m.Chat]*b.Chats)
 		if m.Text != want {
-			return fmt.Errorf("chat %d shows %q where %q belongs", m.Chat, m.Text, want)
+			return fmt.Errorf("chat %d shows %q instead of %q", m.Chat, m.Text, want)
 		}
 		next[m.Chat]++
 	}

@@ -110,7 +110,7 @@ func (a *benchAgents) reports() (took []time.Duration, err error) {
 		}
 		at, ok := a.last[task]
 		if !ok {
-			return nil, fmt.Errorf("a report of no child: %q", m.Text)
+			return nil, fmt.Errorf("a report of an unknown sub-agent: %q", m.Text)
 		}
 		took = append(took, m.At.Sub(at))
 	}
@@ -144,15 +144,15 @@ func (a *benchAgents) atOnce() error {
 			continue
 		}
 		if seen[task] || !strings.Contains(task, fmt.Sprintf("of chat %d ", m.Chat)) {
-			return fmt.Errorf("chat %d shows %q twice, or it is another chat's", m.Chat, task)
+			return fmt.Errorf("chat %d shows %q twice, or shows another chat's report", m.Chat, task)
 		}
 		seen[task] = true
 	}
 	if len(seen) != chats*each {
-		return fmt.Errorf("%d of %d children were reported", len(seen), chats*each)
+		return fmt.Errorf("%d of %d sub-agents reported", len(seen), chats*each)
 	}
 	a.found.Agents.AtOnce, a.found.Agents.AtOnceMs = chats*each, millis(took)
-	a.say("children at once        %d of %d chats in %s, every one reported once, in its own chat\n", len(seen), chats, ms(took))
+	a.say("children at once        %d of %d chats in %s, each reported once, in its own chat\n", len(seen), chats, ms(took))
 	return nil
 }
 

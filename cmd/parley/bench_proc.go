@@ -19,7 +19,7 @@ type memory struct {
 }
 
 func (m memory) String() string {
-	return fmt.Sprintf("%.1f MB: %.1f MB its own, %.1f MB pages of files", m.RSS, m.Own, m.File)
+	return fmt.Sprintf("%.1f MB: %.1f MB private, %.1f MB file pages", m.RSS, m.Own, m.File)
 }
 
 // errNoProc is why a figure is missing on systems without /proc.

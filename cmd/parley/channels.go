@@ -11,7 +11,7 @@ import (
 
 type channelsCmd struct {
 	List    channelsListCmd    `cmd:"" default:"withargs" help:"Show every account (the default)."`
-	Restart channelsRestartCmd `cmd:"" help:"Start an account again, also one that has given up."`
+	Restart channelsRestartCmd `cmd:"" help:"Restart an account, even one that the host no longer retries."`
 }
 
 type channelsListCmd struct {
@@ -41,8 +41,8 @@ func printChannels(p *page, list []api.Account) {
 }
 
 type channelsRestartCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Account string `arg:"" optional:"" help:"Account; without it the only one, or default."`
+	Channel string `arg:"" help:"Kind of the channel, such as whatsapp."`
+	Account string `arg:"" optional:"" help:"Account. Default: the only account, or the one named default."`
 	asJSON
 }
 
@@ -52,13 +52,13 @@ func (c channelsRestartCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, s, func(p *page, s api.Account) {
-		p.note("%s (%s) is started again (parley channels shows how it goes).\n", s.Channel, s.Account)
+		p.note("The host restarts %s (%s); parley channels shows its state.\n", s.Channel, s.Account)
 	})
 }
 
 type logoutCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Account string `help:"Account; without it the only one, or default." placeholder:"NAME"`
+	Channel string `arg:"" help:"Kind of the channel, such as whatsapp."`
+	Account string `help:"Account. Default: the only account, or the one named default." placeholder:"NAME"`
 	asJSON
 }
 
@@ -69,6 +69,6 @@ func (c logoutCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, s, func(p *page, s api.Account) {
-		p.note("%s (%s) is not linked any more. To link it again: parley login %s\n", s.Channel, s.Account, s.Channel)
+		p.note("%s (%s) is unlinked. To link it again, run parley login %s\n", s.Channel, s.Account, s.Channel)
 	})
 }

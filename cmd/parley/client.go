@@ -47,7 +47,7 @@ func (h *host) callWithin(ctx context.Context, limit time.Duration, method, path
 	}
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return fmt.Errorf("reading the host's answer: %w", err)
+		return fmt.Errorf("read the host's answer: %w", err)
 	}
 	return json.Unmarshal(b, out)
 }
@@ -71,8 +71,8 @@ func (h *host) answers(ctx context.Context, pid int, within time.Duration) error
 	if ask.Err() == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // see above
 	}
-	return failed(exitTimeout, "no_answer", "the host at %s (process %d) does not answer: nothing came within %s\n"+
-		"If it was stopped, `kill -CONT %d` lets it go on. If it is stuck, `kill %d` ends it (`kill -9 %d` when that does not); nothing that it acknowledged is lost. Then start it again.", h.base, pid, within, pid, pid, pid)
+	return failed(exitTimeout, "no_answer", "the host at %s (process %d) sent no answer within %s\n"+
+		"If the process is suspended, run `kill -CONT %d`. If the host hangs, run `kill %d` (or `kill -9 %d` if it does not end), and start it again. The host keeps everything that it acknowledged.", h.base, pid, within, pid, pid, pid)
 }
 
 // do sends a request with the token; the error says what to do.
@@ -86,11 +86,11 @@ func (h *host) do(req *http.Request) (*http.Response, error) {
 	case err == nil:
 		return resp, nil
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, &failure{exit: exitAway, code: "not_running", text: fmt.Sprintf("%v\n(the last one was at %s)", errNotRunning, h.base), err: errNotRunning}
+		return nil, &failure{exit: exitAway, code: "not_running", text: fmt.Sprintf("%v\n(the last host was at %s)", errNotRunning, h.base), err: errNotRunning}
 	case errors.Is(err, context.Canceled):
 		return nil, interrupted("")
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, failed(exitTimeout, "timeout", "the host at %s took too long", h.base)
+		return nil, failed(exitTimeout, "timeout", "the host at %s did not answer in time", h.base)
 	}
 	return nil, fmt.Errorf("the host at %s does not answer: %w", h.base, err)
 }

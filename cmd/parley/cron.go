@@ -14,35 +14,35 @@ import (
 
 type cronCmd struct {
 	List    cronListCmd    `cmd:"" default:"withargs" help:"List scheduled jobs, next first (the default)."`
-	Add     cronAddCmd     `cmd:"" help:"Make a job: at its times an agent is told the message."`
+	Add     cronAddCmd     `cmd:"" help:"Add a job: at its times the host sends the message to an agent."`
 	Show    cronShowCmd    `cmd:"" help:"Show one job."`
 	Update  cronUpdateCmd  `cmd:"" help:"Change a job."`
-	On      cronOnCmd      `cmd:"" help:"Switch a job on again."`
-	Off     cronOffCmd     `cmd:"" help:"Switch a job off: it is kept and does not begin."`
-	Run     cronRunCmd     `cmd:"" help:"Begin a job now; its next time stays."`
-	Rm      cronRmCmd      `cmd:"" help:"Remove a job. Its history stays for 90 days."`
-	History cronHistoryCmd `cmd:"" help:"What became of the times of a job, or of all, newest first."`
+	On      cronOnCmd      `cmd:"" help:"Switch a job on."`
+	Off     cronOffCmd     `cmd:"" help:"Switch a job off without removing it."`
+	Run     cronRunCmd     `cmd:"" help:"Run a job now; its next time does not change."`
+	Rm      cronRmCmd      `cmd:"" help:"Remove a job. The host keeps its history for 90 days."`
+	History cronHistoryCmd `cmd:"" help:"List the past runs of one job or of all jobs, newest first."`
 }
 
 // cronSchedule says when a job is due.
 type cronSchedule struct {
-	At    string `help:"Once: 2026-12-01 09:00, tomorrow 9:00 or 18:30." placeholder:"TIME"`
-	In    string `help:"Once, after this time: 90m, 36h." placeholder:"SPAN"`
-	Every string `help:"Again and again, after this time each: 24h." placeholder:"SPAN"`
-	Cron  string `help:"Five fields: minute hour day month weekday, such as 0 9 * * 1-5." placeholder:"FIELDS"`
-	Zone  string `help:"IANA time zone of --at and --cron, such as Europe/Berlin. Without it the host's." placeholder:"ZONE"`
+	At    string `help:"Run once at this time: 2026-12-01 09:00, tomorrow 9:00 or 18:30." placeholder:"TIME"`
+	In    string `help:"Run once after this time: 90m or 36h." placeholder:"SPAN"`
+	Every string `help:"Run at this interval: 24h." placeholder:"SPAN"`
+	Cron  string `help:"Run at the times of five fields: minute hour day month weekday, such as 0 9 * * 1-5." placeholder:"FIELDS"`
+	Zone  string `help:"IANA time zone of --at and --cron, such as Europe/Berlin. Default: the host's time zone." placeholder:"ZONE"`
 }
 
 // cronTurn says how a job's turns are.
 type cronTurn struct {
-	Name     string        `help:"A short name." placeholder:"NAME"`
-	Model    string        `help:"Model of its turns, provider/model." placeholder:"MODEL"`
-	Thinking string        `enum:"off,minimal,low,medium,high," default:"" help:"How much the model thinks: off, minimal, low, medium, high." placeholder:"LEVEL"`
-	Timeout  time.Duration `help:"Longest time of one turn." placeholder:"SPAN"`
+	Name     string        `help:"Short name of the job." placeholder:"NAME"`
+	Model    string        `help:"Model of the job's turns, as provider/model." placeholder:"MODEL"`
+	Thinking string        `enum:"off,minimal,low,medium,high," default:"" help:"Thinking level: off, minimal, low, medium or high." placeholder:"LEVEL"`
+	Timeout  time.Duration `help:"Time limit of one turn." placeholder:"SPAN"`
 }
 
 type cronListCmd struct {
-	Agent string `help:"Only of this agent." placeholder:"AGENT"`
+	Agent string `help:"List only jobs of this agent." placeholder:"AGENT"`
 	asJSON
 }
 
@@ -60,7 +60,7 @@ func (c cronListCmd) Run(e *env) error {
 			}
 			g.row(idOf(j), inQuotes(j.Name), j.When, next, p.ago(j.Last), cmp.Or(j.Status, "–"), j.Agent, cmp.Or(j.To, "–"), j.Message)
 		}
-		g.print("There are no scheduled jobs. parley cron add makes one.")
+		g.print("There are no scheduled jobs. To add one, run parley cron add.")
 	})
 }
 
@@ -71,18 +71,18 @@ func idOf(j api.Job) string { return cutRunes(j.ID, 8) }
 func pickJob(e *env, ref string) (api.Job, error) {
 	j, err := request[api.Job](e, "GET /api/cron/{job}", api.JobCall{ID: ref})
 	if f, ok := errors.AsType[*failure](err); ok && f.exit == exitMissing {
-		err = failed(exitMissing, "not_found", "there is no scheduled job %.100q: parley cron list shows them, and parley cron history those that are over", ref)
+		err = failed(exitMissing, "not_found", "there is no scheduled job %.100q: parley cron list shows the jobs, and parley cron history the finished ones", ref)
 	}
 	return j, err
 }
 
 type cronAddCmd struct {
-	Message []string `arg:"" help:"What the agent is told."`
+	Message []string `arg:"" help:"Message to the agent."`
 	cronSchedule
 	cronTurn
-	Agent string `help:"Who does it. Without it the default agent." placeholder:"AGENT"`
-	To    string `help:"Where the answer goes: the address of a chat that has written before, or last for the chat outside the page that wrote last to the main session. Without it nowhere: it stays in the job's session." placeholder:"ADDRESS"`
-	Off   bool   `help:"Make it switched off."`
+	Agent string `help:"Agent that gets the message. Default: the default agent." placeholder:"AGENT"`
+	To    string `help:"Address of the chat that gets the answer; the chat must have written before. last means the chat that wrote last to the main session, except the page. Default: the answer stays in the job's session." placeholder:"ADDRESS"`
+	Off   bool   `help:"Add the job switched off."`
 	asJSON
 }
 
@@ -101,7 +101,7 @@ func (c cronAddCmd) Run(e *env) error {
 }
 
 type cronShowCmd struct {
-	Job string `arg:"" help:"Id, its beginning, or name."`
+	Job string `arg:"" help:"Id, start of the id, or name."`
 	asJSON
 }
 
@@ -128,7 +128,7 @@ func printJob(p *page, j api.Job) {
 			p.printf("  (%s)", ago)
 		}
 	}
-	p.printf("\n  agent    %s, in session %s\n  answers  %s\n", j.Agent, j.Key, cmp.Or(j.To, "go nowhere: they stay in the session"))
+	p.printf("\n  agent    %s, in session %s\n  answers  %s\n", j.Agent, j.Key, cmp.Or(j.To, "stay in the session"))
 	if j.From != "" {
 		p.printf("  made by  the agent of %s\n", j.From)
 	}
@@ -141,7 +141,7 @@ func printJob(p *page, j api.Job) {
 	if j.Trouble != "" {
 		p.printf("  trouble  %s\n", chatclient.OneLine(j.Trouble))
 	}
-	p.printf("  says     %s\n", chatclient.OneLine(j.Message))
+	p.printf("  message  %s\n", chatclient.OneLine(j.Message))
 }
 
 func labelled(label, s string) string {
@@ -159,11 +159,11 @@ func seconds(n int) string {
 }
 
 type cronUpdateCmd struct {
-	Job     string `arg:"" help:"Id, its beginning, or name."`
-	Message string `help:"What the agent is told from now on." placeholder:"TEXT"`
+	Job     string `arg:"" help:"Id, start of the id, or name."`
+	Message string `help:"New message to the agent." placeholder:"TEXT"`
 	cronSchedule
 	cronTurn
-	To string `help:"Where the answer goes; none = nowhere." placeholder:"ADDRESS"`
+	To string `help:"Address of the chat that gets the answer; none clears." placeholder:"ADDRESS"`
 	asJSON
 }
 
@@ -184,7 +184,7 @@ func (c cronUpdateCmd) Run(e *env) error {
 		q.Timeout = api.Some(int(c.Timeout.Seconds()))
 	}
 	if q == (api.JobPatch{}) {
-		return misuse("nothing is to be changed: name what, for example --every 24h")
+		return misuse("nothing to change: name a setting, for example --every 24h")
 	}
 	return patchJob(e, c.Job, q, c.asJSON)
 }
@@ -202,7 +202,7 @@ func patchJob(e *env, ref string, q api.JobPatch, asked asJSON) error {
 }
 
 type cronOnCmd struct {
-	Job string `arg:"" help:"Id, its beginning, or name."`
+	Job string `arg:"" help:"Id, start of the id, or name."`
 	asJSON
 }
 
@@ -211,7 +211,7 @@ func (c cronOnCmd) Run(e *env) error {
 }
 
 type cronOffCmd struct {
-	Job string `arg:"" help:"Id, its beginning, or name."`
+	Job string `arg:"" help:"Id, start of the id, or name."`
 	asJSON
 }
 
@@ -220,7 +220,7 @@ func (c cronOffCmd) Run(e *env) error {
 }
 
 type cronRunCmd struct {
-	Job string `arg:"" help:"Id, its beginning, or name."`
+	Job string `arg:"" help:"Id, start of the id, or name."`
 	asJSON
 }
 
@@ -235,12 +235,12 @@ func (c cronRunCmd) Run(e *env) error {
 	}
 	return tell(e, c.asJSON, run, func(p *page, r api.JobRun) {
 		p.printf("run %s\n", r.Run)
-		p.note("parley runs show %s says how it goes.\n", r.Run)
+		p.note("parley runs show %s shows the run.\n", r.Run)
 	})
 }
 
 type cronRmCmd struct {
-	Job string `arg:"" help:"Id, its beginning, or name."`
+	Job string `arg:"" help:"Id, start of the id, or name."`
 	asJSON
 }
 
@@ -256,8 +256,8 @@ func (c cronRmCmd) Run(e *env) error {
 }
 
 type cronHistoryCmd struct {
-	Job   string `arg:"" optional:"" help:"Id, its beginning, or name; of one that is over its id. Without it all."`
-	Limit int    `default:"50" help:"At most this many."`
+	Job   string `arg:"" optional:"" help:"Id, start of the id, or name; for a finished job the id. Default: all jobs."`
+	Limit int    `default:"50" help:"Maximum number of rows."`
 	asJSON
 }
 
@@ -272,15 +272,15 @@ func (c cronHistoryCmd) Run(e *env) (err error) {
 		return err
 	}
 	return tell(e, c.asJSON, rows, func(p *page, rows []api.JobRun) {
-		g := p.grid("JOB", "~NAME", "DUE", "BEGUN", "STATUS", "RUN", "~WHAT CAME OF IT")
+		g := p.grid("JOB", "~NAME", "DUE", "STARTED", "STATUS", "RUN", "~RESULT")
 		for _, r := range rows {
 			what := cmp.Or(r.Skipped, r.Error, r.Result)
 			if r.Forced {
-				what = strings.TrimSuffix("asked for: "+what, ": ")
+				what = strings.TrimSuffix("manual: "+what, ": ")
 			}
 			g.row(cutRunes(r.Job, 8), inQuotes(r.Name), p.stamp(r.Due), p.stamp(r.At), withMarks(r.Status, r.Deliveries), idShort(r.Run), what)
 		}
-		g.print("Nothing yet.")
+		g.print("No job has run yet.")
 	})
 }
 

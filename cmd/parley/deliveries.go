@@ -15,15 +15,15 @@ type deliveriesCmd struct {
 	List  deliveriesListCmd `cmd:"" default:"withargs" help:"List deliveries, newest first (the default)."`
 	Show  deliveryShowCmd   `cmd:"" help:"Show one delivery."`
 	Retry deliveryRetryCmd  `cmd:"" help:"Send a failed, expired, held or dropped delivery again."`
-	Drop  deliveryDropCmd   `cmd:"" help:"Give up on a delivery."`
+	Drop  deliveryDropCmd   `cmd:"" help:"Drop a delivery: the host does not send it."`
 }
 
 type deliveriesListCmd struct {
-	State   string `enum:"pending,sending,sent,withheld,failed,expired,stopped,dropped,held," default:"" help:"Only in this state: pending, sending, sent, withheld, failed, expired, stopped, dropped or held." placeholder:"STATE"`
-	Session string `help:"Only of this session." placeholder:"SESSION"`
-	Run_    string `name:"run" help:"Only of this run." placeholder:"RUN"` //nolint:revive // Run is the command's method
-	Before  int64  `help:"Only those before this number: the next page." placeholder:"SEQ"`
-	Limit   int    `default:"50" help:"At most this many."`
+	State   string `enum:"pending,sending,sent,withheld,failed,expired,stopped,dropped,held," default:"" help:"List only deliveries in this state: pending, sending, sent, withheld, failed, expired, stopped, dropped or held." placeholder:"STATE"`
+	Session string `help:"List only deliveries of this session." placeholder:"SESSION"`
+	Run_    string `name:"run" help:"List only deliveries of this run." placeholder:"RUN"` //nolint:revive // Run is the command's method
+	Before  int64  `help:"List only deliveries before this sequence number (the next page)." placeholder:"SEQ"`
+	Limit   int    `default:"50" help:"Maximum number of rows."`
 	asJSON
 }
 
@@ -49,7 +49,7 @@ func (c deliveriesListCmd) Run(e *env) error {
 		}
 		g.print(nothing("deliveries", q != api.DeliveriesQuery{Limit: q.Limit}))
 		if n := len(list); n > 0 && n == c.Limit {
-			p.note("older ones: --before %d\n", list[n-1].Seq)
+			p.note("for older deliveries, use --before %d\n", list[n-1].Seq)
 		}
 	})
 }
@@ -115,12 +115,12 @@ type deliveryRetryCmd struct {
 // withheldFor says what is left to do about a withheld delivery.
 func withheldFor(d sessions.Delivery) string {
 	if d.Ambiguous {
-		return "It was being sent before the policy denied it, and may have arrived. Look into the chat before you send the text again."
+		return "The host was sending the message when the policy denied it, so the message may have arrived. Look into the chat before you send the text again."
 	}
 	if len(d.Receipts) > 0 {
-		return "Its first part arrived before the policy denied the rest. Look into the chat before you send the text again."
+		return "The first part of the message arrived before the policy denied the rest. Look into the chat before you send the text again."
 	}
-	return "A withheld delivery is over, it is not sent later. When the policy lets it through now, send the text again: parley send ADDRESS TEXT, or ask the agent with parley say."
+	return "The host does not send a withheld delivery later. If the policy allows the chat now, send the text again with parley send ADDRESS TEXT, or ask the agent with parley say."
 }
 
 func (c deliveryRetryCmd) Run(e *env) error {
@@ -159,13 +159,13 @@ func printDelivery(p *page, d sessions.Delivery) {
 		p.detail(plain, d.Error)
 	}
 	if d.Repeat {
-		p.printf("  may show twice: an earlier try ended without an answer of the platform\n")
+		p.printf("  may show twice: an earlier try ended without an answer from the platform\n")
 	}
 	for _, f := range d.Files {
 		p.detail(plain, fmt.Sprint("file ", f))
 	}
 	for _, t := range d.Tries {
-		p.detail(plain, fmt.Sprintf("try of part %d ended at %s: %s", t.Part+1, p.stamp(t.At), t.Error))
+		p.detail(plain, fmt.Sprintf("try to send part %d failed at %s: %s", t.Part+1, p.stamp(t.At), t.Error))
 	}
 	for i, r := range d.Receipts {
 		p.printf("  part %d arrived as %s at %s\n", i+1, r.ID, p.stamp(r.At))

@@ -13,10 +13,10 @@ import (
 func TestWithheldFor(t *testing.T) {
 	part := []channels.Receipt{{ID: "1"}}
 	for want, d := range map[string]sessions.Delivery{
-		"is not sent later":         {},
-		"Its first part arrived":    {Receipts: part},
-		"and may have arrived":      {Ambiguous: true},
-		"policy denied it, and may": {Ambiguous: true, Receipts: part},
+		"does not send a withheld delivery later": {},
+		"The first part of the message arrived":   {Receipts: part},
+		"so the message may have arrived":         {Ambiguous: true},
+		"policy denied it, so the message may":    {Ambiguous: true, Receipts: part},
 	} {
 		if got := withheldFor(d); !strings.Contains(got, want) {
 			t.Errorf("%+v: %s", d, got)

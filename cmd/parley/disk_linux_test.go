@@ -202,7 +202,7 @@ func TestFaultHostLogGone(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, out)
 	}
 	out, code := w.cli("restore", "kept.tar.gz")
-	if code != 0 || !strings.Contains(out, "from after that time are not in it") {
+	if code != 0 || !strings.Contains(out, "- Later messages, settings and jobs are missing") {
 		t.Fatalf("exit %d: %s", code, out)
 	}
 	w.start()

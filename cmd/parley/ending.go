@@ -27,8 +27,8 @@ var outcomeEndings = []outcomeEnding{
 	{api.Stopped, exitStopped, "stopped", "was stopped", false, ""},
 	{api.TimedOut, exitOverrun, "run_timeout", "reached its time limit", false, ""},
 	{api.Undelivered, exitUndelivered, "undelivered", "did not arrive: the platform refused it", true, "parley deliveries list"},
-	{api.Expired, exitUndelivered, "expired", "did not arrive: it could not leave in its time", true, "parley deliveries list"},
-	{api.Held, exitUndelivered, "held", "is held: it may have arrived, and a person decides", true, "parley deliveries list"},
+	{api.Expired, exitUndelivered, "expired", "did not arrive: the host could not send it before it expired", true, "parley deliveries list"},
+	{api.Held, exitUndelivered, "held", "is held: it may have arrived, and a person must retry or drop it", true, "parley deliveries list"},
 	{api.Dropped, exitUndelivered, "dropped", "did not arrive: a person dropped it", true, "parley deliveries list"},
 }
 
@@ -66,7 +66,7 @@ func (x outcomeEnding) failure(subject, reason, rule string) error {
 // endingTable is the table of outcomes for docs/cli.md.
 func endingTable() string {
 	var b strings.Builder
-	b.WriteString("| outcome | exit code | `code` | what is said |\n|---|---|---|---|\n")
+	b.WriteString("| outcome | exit code | `code` | message |\n|---|---|---|---|\n")
 	for _, x := range outcomeEndings {
 		subject, code := "the run … ", ""
 		if x.ofAnswer {

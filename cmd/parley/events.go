@@ -18,17 +18,17 @@ import (
 )
 
 type eventsCmd struct {
-	Session string `help:"Only of this session." placeholder:"SESSION"`
-	Run_    string `name:"run" help:"Only of this run." placeholder:"RUN"` //nolint:revive // Run is the command's method
-	Kinds   string `help:"Only these, comma-separated: run, text, tool, message, delivery, session, account, pairing, job." placeholder:"KINDS"`
-	Text    bool   `help:"The answers too, as they are written."`
-	Count   int    `help:"End after so many events." placeholder:"N"`
-	JSON    bool   `help:"Print one JSON object in a line for each event."`
+	Session string `help:"Show only events of this session." placeholder:"SESSION"`
+	Run_    string `name:"run" help:"Show only events of this run." placeholder:"RUN"` //nolint:revive // Run is the command's method
+	Kinds   string `help:"Show only events of these kinds, separated by commas: run, text, tool, message, delivery, session, account, pairing, job." placeholder:"KINDS"`
+	Text    bool   `help:"Show answers as the agent writes them."`
+	Count   int    `help:"End after this number of events." placeholder:"N"`
+	JSON    bool   `help:"Print each event as a JSON object on one line."`
 }
 
 // Help shows examples.
 func (eventsCmd) Help() string {
-	return "Runs until Ctrl-C (exit code 130), over restarts of the host.\n\nExamples:\n\n  parley events\n  parley events --session main --text\n  parley events --kinds delivery --json | jq -c 'select(.state == \"withheld\")'"
+	return "The command runs until Ctrl-C (exit code 130) and reconnects after a restart of the host.\n\nExamples:\n\n  parley events\n  parley events --session main --text\n  parley events --kinds delivery --json | jq -c 'select(.state == \"withheld\")'"
 }
 
 const (
@@ -83,7 +83,7 @@ func (c eventsCmd) Run(e *env) error {
 			return err
 		}
 		if !p.quiet && err == nil {
-			fmt.Fprintln(os.Stderr, "parley: the host ended the stream; what happened meanwhile is not shown")
+			fmt.Fprintln(os.Stderr, "parley: the host ended the stream; the events until the next connection are not shown")
 		}
 		e.found = nil // the next one may be elsewhere
 		select {
@@ -131,7 +131,7 @@ func readEvents(r io.Reader, alive func(), on func(api.Event) error) error {
 		}
 		var x api.Event
 		if err := json.Unmarshal([]byte(data), &x); err != nil {
-			return fmt.Errorf("an event of the host: %w", err)
+			return fmt.Errorf("read an event of the host: %w", err)
 		}
 		if x.Kind == "" {
 			continue

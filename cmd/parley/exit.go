@@ -65,9 +65,9 @@ var errNotRunning = errors.New("parley is not running here: start it with `parle
 // notRunning says what the command line looked at, too.
 func notRunning(c *config.Config, last string) error {
 	from := cmp.Or(c.Path, "none (the defaults)")
-	text := fmt.Sprintf("%v\nlooked at: configuration %s, state folder %s", errNotRunning, from, c.State)
+	text := fmt.Sprintf("%v\nparley looked at configuration %s and state folder %s", errNotRunning, from, c.State)
 	if last != "" {
-		text += "\nthe last one was at " + last
+		text += "\nthe last host was at " + last
 	}
 	return &failure{exit: exitAway, code: "not_running", text: text, err: errNotRunning}
 }
@@ -83,18 +83,18 @@ var exits = map[int]int{
 func refusal(resp *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return fmt.Errorf("reading the host's answer: %w", err)
+		return fmt.Errorf("read the host's answer: %w", err)
 	}
 	var said api.Failure
 	if json.Unmarshal(b, &said) != nil || said.Error == "" {
-		said.Error = "the host says " + resp.Status
+		said.Error = "the host answered " + resp.Status
 	}
 	f := &failure{exit: cmp.Or(exits[resp.StatusCode], exitFailed), code: said.Code, text: said.Error, rule: said.Rule}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized:
-		f.text = "the host refuses the token: " + said.Error + "\nThe command line takes the token of its own configuration and state folder. Is --config the file that the host runs with?"
+		f.text = "the host refuses the token: " + said.Error + "\nThe command line uses the token of its own configuration and state folder: name the file that the host runs with, using --config FILE."
 	case resp.StatusCode == http.StatusTooManyRequests && resp.Header.Get("Retry-After") != "":
-		f.text += " (again in " + resp.Header.Get("Retry-After") + " s)"
+		f.text += " (try again in " + resp.Header.Get("Retry-After") + " s)"
 	}
 	return f
 }

@@ -9,7 +9,7 @@ import (
 )
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command; without it all commands are listed."`
+	Command []string `arg:"" optional:"" help:"The command. Default: list all commands."`
 }
 
 // Run prints the help of a command, as COMMAND --help does.

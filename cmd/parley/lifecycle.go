@@ -45,13 +45,13 @@ func (c reloadCmd) Run(e *env) error {
 }
 
 type stopCmd struct {
-	Timeout time.Duration `default:"30s" help:"How long to wait for the end." placeholder:"DURATION"`
+	Timeout time.Duration `default:"30s" help:"Maximum wait for the host to end." placeholder:"DURATION"`
 	asJSON
 }
 
 // Help shows examples.
 func (stopCmd) Help() string {
-	return "The command waits until the host has ended. The host hands unfinished work over to its next start. A host that systemd started is stopped with systemctl.\n\nExamples:\n\n  parley stop\n  parley stop --timeout 1m && parley restore backup.tar.gz"
+	return "The command waits until the host has ended. The host hands unfinished work over to its next start. Use systemctl to stop a host that systemd started.\n\nExamples:\n\n  parley stop\n  parley stop --timeout 1m && parley restore backup.tar.gz"
 }
 
 // stopInterval is the time between two looks at whether the host has ended.
@@ -78,7 +78,7 @@ func (c stopCmd) Run(e *env) error {
 			return failed(exitTimeout, "timeout", "the host (process %d) has not stopped within %s; to end it at once, run `kill -9 %d`", stopping.PID, c.Timeout, stopping.PID)
 		}
 		if !channels.Sleep(e.ctx, stopInterval) {
-			return interrupted("the host goes on stopping")
+			return interrupted("the host continues to stop")
 		}
 	}
 }

@@ -23,15 +23,15 @@ import (
 )
 
 type loginCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Account string `help:"Account; without it the only one, or default." placeholder:"NAME"`
-	Phone   string `help:"The account's number with its country code: shows a code to type in on the phone instead of a QR code." placeholder:"NUMBER"`
+	Channel string `arg:"" help:"Kind of the channel, such as whatsapp."`
+	Account string `help:"Account. Default: the only account, or the one named default." placeholder:"NAME"`
+	Phone   string `help:"Phone number of the account with its country code. The command then shows a code to type on the phone instead of a QR code." placeholder:"NUMBER"`
 	asJSON
 }
 
 // Help says what --json prints.
 func (loginCmd) Help() string {
-	return "With --json each step is a line as the API has it: a text for a QR code (qr) or a code to type in (code), with the time until which it is good; the last one has \"done\": true."
+	return "With --json the command prints each step on one line: the text of a QR code (qr) or a code to type (code), with its expiry time. The last line has \"done\": true."
 }
 
 // Run links an account: it shows what a person is to scan or type in until the platform has taken it. Ctrl-C ends the login.
@@ -60,7 +60,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 		if err := h.call(e.ctx, http.MethodPost, "/api/channels/login", nil, api.LoginCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Check: true}, &step); err != nil {
 			return err
 		}
-		return usageError{errors.New("the output is no terminal, so there is no place for a QR code: name the account's number (--phone +49…) for a code to type in, or use the page of the host under /channels")}
+		return usageError{errors.New("the output is not a terminal, so parley cannot show a QR code: get a code to type with --phone +49…, or open /channels on the page of the host")}
 	}
 	body, err := json.Marshal(api.LoginCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Phone: c.Phone})
 	if err != nil {
@@ -84,7 +84,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 	for in.Scan() {
 		var s api.LoginStep
 		if err := json.Unmarshal(in.Bytes(), &s); err != nil {
-			return fmt.Errorf("reading the host's answer: %w", err)
+			return fmt.Errorf("read the host's answer: %w", err)
 		}
 		switch {
 		case s.Error != "":
@@ -103,9 +103,9 @@ func (c loginCmd) link(e *env, t terminal) error {
 		shown++
 	}
 	if errors.Is(context.Cause(e.ctx), context.Canceled) {
-		return interrupted("nothing is linked")
+		return interrupted("no account is linked")
 	}
-	return errors.New("the host broke off: nothing is linked")
+	return errors.New("the host ended the login: no account is linked")
 }
 
 // show prints a step in the place of the one before.
@@ -115,22 +115,22 @@ func (c loginCmd) show(t terminal, s api.LoginStep, n int) {
 	}
 	how, what := "point the phone at this code", qrCode(s.QR)
 	if s.Code != "" {
-		how, what = "choose to link with the phone number, and type in this code", "    "+s.Code+"\n"
+		how, what = "choose to link with a phone number, and type this code", "    "+s.Code+"\n"
 	}
 	_, _ = fmt.Fprintf(t.out, "Open %s on the phone that has the account, then its settings, Linked devices, Link a device; %s:\n\n%s\n", c.Channel, how, what)
 	if s.QR != "" {
 		first, _, _ := strings.Cut(qrText(s.QR), "\n")
 		if columns, lines := utf8.RuneCountInString(first), strings.Count(what, "\n")+5; t.columns > 0 && (columns > t.columns || lines > t.lines) {
-			_, _ = fmt.Fprintf(t.out, "This window is too small for the code: make it %d columns wide and %d lines high, or the letters smaller.\n", columns, lines)
+			_, _ = fmt.Fprintf(t.out, "This window is too small for the code: make it %d columns wide and %d lines high, or make the letters smaller.\n", columns, lines)
 		}
 	}
 	until := ""
 	if !s.Expires.IsZero() {
-		until = "It is good until " + s.Expires.Local().Format(time.TimeOnly) + "; the next one comes by itself. "
+		until = "The code is valid until " + s.Expires.Local().Format(time.TimeOnly) + "; then a new one appears. "
 	}
 	_, _ = fmt.Fprintf(t.out, "%sCtrl-C ends the login.\n", until)
 	if s.QR != "" {
-		_, _ = fmt.Fprintf(t.out, "No camera at hand: parley login %s --phone +49…\n", c.Channel)
+		_, _ = fmt.Fprintf(t.out, "Without a camera, run parley login %s --phone +49…\n", c.Channel)
 	}
 }
 

@@ -16,13 +16,13 @@ import (
 )
 
 type logsCmd struct {
-	Follow bool `short:"f" help:"Go on with new lines until Ctrl-C."`
-	Lines  int  `short:"n" default:"100" help:"At most this many of the last lines."`
+	Follow bool `short:"f" help:"Print new lines until Ctrl-C."`
+	Lines  int  `short:"n" default:"100" help:"Number of last lines to print."`
 }
 
 // Help says where logs go, and shows examples.
 func (logsCmd) Help() string {
-	return "The host writes its log to standard error. The command reads the log where that is systemd's journal or a file; otherwise it says where the log goes.\n\nExamples:\n\n  parley logs -n 50\n  parley logs -f"
+	return "The host writes its log to standard error. The command reads systemd's journal or the log file; otherwise it says where the log goes.\n\nExamples:\n\n  parley logs -n 50\n  parley logs -f"
 }
 
 // serviceFiles are where packages and operators put the unit of a host.
@@ -81,7 +81,7 @@ func (c logsCmd) journal(ctx context.Context, p api.Process) error {
 		return nil //nolint:nilerr // Ctrl-C ends it
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return failed(exitFailed, "failed", "the log is in systemd's journal, and journalctl is not installed here")
+		return failed(exitFailed, "failed", "read systemd's journal: journalctl is not installed")
 	}
 	if err != nil {
 		return failed(exitFailed, "failed", "journalctl: %w", err)

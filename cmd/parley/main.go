@@ -87,7 +87,7 @@ type cli struct {
 	Man        manCmd        `cmd:"" group:"shell" help:"Print the manual page."`
 	Version    versionCmd    `cmd:"" group:"shell" help:"Print the version."`
 
-	Complete completeCmd `cmd:"" hidden:"" group:"shell" help:"What could come next on a command line."`
+	Complete completeCmd `cmd:"" hidden:"" group:"shell" help:"Print completions of a command line."`
 }
 
 // env is what every command gets.

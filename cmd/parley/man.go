@@ -171,7 +171,7 @@ var manEnvironment = [][2]string{
 	{"OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL", "A language model, where the configuration names none."},
 	{"ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL", "The same; Anthropic comes first where both keys are set."},
 	{"OLLAMA_HOST", "The address of Ollama, where no key is set."},
-	{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "The proxy for calls to platforms and models, and the hosts that are called without it."},
+	{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "The proxy for calls to platforms and models, and the hosts that parley calls without it."},
 	{"TZ", "The time zone of jobs that name none."},
 	{"NO_COLOR", "Print no colours."},
 }

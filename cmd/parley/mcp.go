@@ -18,7 +18,7 @@ type mcpCmd struct{}
 
 // Help is more about the command.
 func (mcpCmd) Help() string {
-	return "Standard input and output speak MCP; nothing else is written there. It starts no host: one has to run, with gateway.mcp.enabled."
+	return "The command speaks MCP on standard input and output. It needs a running host with gateway.mcp.enabled."
 }
 
 // connectWithin is how long the host may take to answer the first request.
@@ -65,7 +65,7 @@ func (b *bridge) session(ctx context.Context, broken *sdk.ClientSession) (*sdk.C
 	t := &sdk.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: carrier{h}}, DisableStandaloneSSE: true, MaxRetries: -1}
 	s, err := sdk.NewClient(&sdk.Implementation{Name: "parley mcp", Version: version}, nil).Connect(ctx, t, nil)
 	if err != nil {
-		return nil, fmt.Errorf("the MCP server of the host at %s: %w", h.base, err)
+		return nil, fmt.Errorf("connect to the MCP server of the host at %s: %w", h.base, err)
 	}
 	b.now = s
 	return s, nil
@@ -150,5 +150,5 @@ func again[R sdk.Result](ctx context.Context, b *bridge, call func(*sdk.ClientSe
 	case errors.Is(err, sdk.ErrSessionMissing):
 		return call(fresh)
 	}
-	return out, fmt.Errorf("%w; it is not known whether it was done", err)
+	return out, fmt.Errorf("%w; the host may have made the call", err)
 }

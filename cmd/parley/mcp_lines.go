@@ -100,9 +100,9 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // refuse answers a line that is no message, as JSON-RPC has it: the id is null.
 func (l *lines) refuse(line []byte) error {
-	code, text := jsonrpc.CodeParseError, "this line is no JSON: send one JSON-RPC message a line"
+	code, text := jsonrpc.CodeParseError, "the line is not JSON: send one JSON-RPC message a line"
 	if json.Valid(line) {
-		code, text = jsonrpc.CodeInvalidRequest, "this is no JSON-RPC 2.0 message; send one message a line, no batches"
+		code, text = jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC 2.0 message; send one message a line, no batches"
 	}
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/agent/lessons"
+	"parley/channels"
 	"parley/gateway"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
@@ -21,14 +22,14 @@ import (
 )
 
 type modelsCmd struct {
-	List   modelsListCmd   `cmd:"" default:"withargs" help:"List the language models, what is known of each, and from where."`
+	List   modelsListCmd   `cmd:"" default:"withargs" help:"List the language models and the facts about each, with their origin."`
 	Forget modelsForgetCmd `cmd:"" help:"Forget the refusals learned from model endpoints, so that the host tries again."`
 	Test   modelsTestCmd   `cmd:"" help:"Test a model's real endpoint with a plain, a tool, an image and a thinking turn."`
 }
 
 // Help explains the columns.
 func (modelsCmd) Help() string {
-	return "Behind each fact stands where it is from: c configuration, l learned, a asked of the server, k catalogue, g guess.\n\nExamples:\n\n  parley models\n  parley models --json | jq '.[] | {name, window, from}'\n  parley models test ollama/qwen3:8b\n  parley models forget openai/gpt-5.1"
+	return "The letter behind each fact names its origin: c configuration, l learned, a asked of the server, k catalogue, g guess.\n\nExamples:\n\n  parley models\n  parley models --json | jq '.[] | {name, window, from}'\n  parley models test ollama/qwen3:8b\n  parley models forget openai/gpt-5.1"
 }
 
 type modelsListCmd struct {
@@ -81,7 +82,7 @@ func printModels(p *page, list []api.Model) {
 	if len(list) == 0 {
 		return
 	}
-	p.note("prices in dollars for a million tokens; from: c configuration, l learned, a asked, k catalogue, g guess\n")
+	p.note("prices: dollars for a million tokens; origins: c configuration, l learned, a asked, k catalogue, g guess\n")
 	for _, m := range list {
 		for _, n := range m.Notes {
 			p.painted(yellow, "! "+chatclient.OneLine(n.String()))
@@ -122,7 +123,7 @@ func levelWords(m api.Model) string {
 // lessonWords says what was learned, since when, and what taught it.
 func lessonWords(l sessions.Lesson, when string) string {
 	if l.Kind == "window" {
-		return fmt.Sprintf("takes %s tokens (%s: %q)", l.Use, when, l.Evidence)
+		return fmt.Sprintf("accepts %s tokens (%s: %q)", l.Use, when, l.Evidence)
 	}
 	what := l.Kind
 	if l.Kind == "images" && l.Name != "" { // its name is a checksum, which says nothing to people
@@ -156,37 +157,37 @@ func plainLesson(l sessions.Lesson) string {
 	}
 	switch {
 	case l.Kind == lessons.History && before != "":
-		return "calls from before " + before + " are told as text"
+		return "the host sends calls from before " + before + " as text"
 	case l.Kind == lessons.History:
-		return "calls of earlier steps are told as text"
+		return "the host sends calls of earlier steps as text"
 	case l.Kind == lessons.Reasoning && before != "":
-		return "reasoning from before " + before + " is not sent back"
+		return "the host leaves out reasoning from before " + before
 	case l.Kind == lessons.Reasoning && l.Name != "":
-		return "one item of reasoning is not sent back"
+		return "the host leaves out one item of reasoning"
 	case l.Kind == lessons.Reasoning && l.Use == lessons.OmitReasoning:
-		return "reasoning of earlier steps is not sent back"
+		return "the host leaves out reasoning of earlier steps"
 	case l.Kind == lessons.Reasoning:
-		return "reasoning of earlier steps is sent back, with a placeholder where there is none"
+		return "the host sends reasoning of earlier steps back, or a placeholder where a step has none"
 	case l.Kind == lessons.Rename:
 		return "calls " + l.Name + " " + l.Use
 	case l.Kind == lessons.MaxMessages:
-		return "takes " + l.Use + " messages of a transcript, older ones are summed up"
+		return "accepts " + l.Use + " messages of a transcript; the host summarizes older ones"
 	case l.Kind == lessons.MaxText:
-		return "takes " + l.Use + " characters in a message, the rest is cut off"
+		return "accepts " + l.Use + " characters in a message; the host cuts off the rest"
 	case l.Kind == lessons.ToolTexts && l.Name == lessons.Arguments:
-		return "takes descriptions of tools' arguments of " + l.Use + " bytes"
+		return "accepts descriptions of tools' arguments of up to " + l.Use + " bytes"
 	case l.Kind == lessons.ToolTexts:
-		return "takes descriptions of tools of " + l.Use + " bytes"
+		return "accepts descriptions of tools of up to " + l.Use + " bytes"
 	case l.Kind == lessons.ToolNames:
-		return "takes letters and digits only in the names of tools"
+		return "accepts only letters and digits in names of tools"
 	case l.Kind == lessons.MaxTools:
-		return "takes " + l.Use + " tools"
+		return "accepts " + l.Use + " tools"
 	}
 	return ""
 }
 
 type modelsForgetCmd struct {
-	Name *string `arg:"" name:"model" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Only what is known of this provider or model; without it all."`
+	Name *string `arg:"" name:"model" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Forget only the lessons about this provider or model. Default: all lessons."`
 	asJSON
 }
 
@@ -196,7 +197,7 @@ func (c modelsForgetCmd) Run(e *env) error {
 	if c.Name != nil {
 		ok := false
 		if call.Provider, call.Model, ok = strings.Cut(*c.Name, "/"); strings.TrimSpace(call.Provider) == "" || ok && strings.TrimSpace(call.Model) == "" {
-			return failed(exitUsage, "usage", "%q names no model: want PROVIDER or PROVIDER/MODEL; without an argument all lessons are forgotten", *c.Name)
+			return failed(exitUsage, "usage", "%q is not a model: name PROVIDER or PROVIDER/MODEL, or nothing to forget all lessons", *c.Name)
 		}
 	}
 	x, err := request[api.Forgotten](e, "POST /api/models/forget", call)
@@ -209,14 +210,11 @@ func (c modelsForgetCmd) Run(e *env) error {
 		}
 	}
 	return tell(e, c.asJSON, x, func(p *page, x api.Forgotten) {
-		switch x.Lessons {
-		case 0:
+		if x.Lessons == 0 {
 			p.printf("There was nothing to forget.\n")
-		case 1:
-			p.printf("Forgot 1 lesson: it is tried again with the next call.\n")
-		default:
-			p.printf("Forgot %d lessons: they are tried again with the next calls.\n", x.Lessons)
+			return
 		}
+		p.printf("Forgot %s: the next calls try again.\n", channels.Plural(x.Lessons, "lesson"))
 	})
 }
 
@@ -264,13 +262,13 @@ func unknownModel(e *env, name string) error {
 }
 
 type modelsTestCmd struct {
-	Name string `arg:"" name:"model" optional:"" placeholder:"PROVIDER/MODEL" help:"The model; without it the one that answers."`
+	Name string `arg:"" name:"model" optional:"" placeholder:"PROVIDER/MODEL" help:"The model. Default: the default model."`
 	asJSON
 }
 
 // Help says what it costs, and the exit code.
 func (modelsTestCmd) Help() string {
-	return "It makes up to five real calls of some hundred tokens each. Exit code 0: the plain turn works. A running host makes the calls, so that it keeps what is learned; without one this program does."
+	return "The test makes up to five real calls of a few hundred tokens each. Exit code 0: the plain turn works. A running host makes the calls and keeps what it learns; without a running host this program makes them."
 }
 
 // testLimit bounds a test: each of its four turns, and a little more.
@@ -320,6 +318,6 @@ func printTrial(p *page, x models.Trial) {
 		}
 	}
 	if x.Cost > 0 {
-		p.note("%s in all\n", cost(x.Cost))
+		p.note("%s in total\n", cost(x.Cost))
 	}
 }

@@ -146,10 +146,10 @@ func TestOllamaIsSetUp(t *testing.T) {
 		says string
 	}{
 		"ollama":         {0, "nothing to forget"},
-		"":               {exitUsage, "names no model"},
-		" ":              {exitUsage, "names no model"},
-		"ollama/":        {exitUsage, "names no model"},
-		"/tiny:1b":       {exitUsage, "names no model"},
+		"":               {exitUsage, "is not a model"},
+		" ":              {exitUsage, "is not a model"},
+		"ollama/":        {exitUsage, "is not a model"},
+		"/tiny:1b":       {exitUsage, "is not a model"},
 		"ollama/tinny:1": {exitMissing, "did you mean ollama/tiny:1b?"},
 		"olama":          {exitMissing, "did you mean ollama?"},
 		"tiny:1b":        {exitMissing, "did you mean ollama/tiny:1b?"},
@@ -172,7 +172,7 @@ func TestOllamaIsSetUp(t *testing.T) {
 func TestLessonWords(t *testing.T) {
 	t.Parallel()
 	l := sessions.Lesson{Kind: lessons.MaxMessages, Use: "8", Evidence: "at most 10 messages"}
-	if got, want := lessonWords(l, "today"), `takes 8 messages of a transcript, older ones are summed up (today: "at most 10 messages")`; got != want {
+	if got, want := lessonWords(l, "today"), `accepts 8 messages of a transcript; the host summarizes older ones (today: "at most 10 messages")`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -266,7 +266,7 @@ func TestPick(t *testing.T) {
 	if exit, _ := exitOf(err); exit != exitMissing {
 		t.Errorf("none: %v", err)
 	}
-	if _, err = request[api.None](e, "GET /api/new-in-this-version", api.None{}); !strings.Contains(fmt.Sprint(err), "The host is parley 0.9, this program is dev") {
+	if _, err = request[api.None](e, "GET /api/new-in-this-version", api.None{}); !strings.Contains(fmt.Sprint(err), "The host runs parley 0.9, and this program is dev") {
 		t.Errorf("another version: %v", err)
 	}
 }

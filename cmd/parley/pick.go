@@ -17,7 +17,7 @@ const candidatesMost = 8 // sessions that are named when a name fits several
 // What is no session at all is given back as it is where mayBeNew says so: the host makes it.
 func pick(e *env, name string, mayBeNew bool) (string, error) {
 	if strings.TrimSpace(name) == "" {
-		return "", misuse("which session? name its key, its id, main, or a part of its title or label")
+		return "", misuse("name a session: its key, its id, main, or a part of its title or label")
 	}
 	s, err := request[api.SessionDetail](e, "GET /api/sessions/{session}", api.SessionCall{Session: name})
 	if err == nil {
@@ -38,7 +38,7 @@ func pick(e *env, name string, mayBeNew bool) (string, error) {
 	case len(found) == 1:
 		return string(found[0].Key), nil
 	case len(found) > 1:
-		return "", failed(exitUsage, "ambiguous", "%q fits %d sessions; did you mean%s", name, len(found), candidates(found))
+		return "", failed(exitUsage, "ambiguous", "%q matches %d sessions; did you mean%s", name, len(found), candidates(found))
 	case mayBeNew && strings.Contains(name, ":"):
 		return name, nil
 	}
@@ -50,7 +50,7 @@ func pick(e *env, name string, mayBeNew bool) (string, error) {
 	if near = nearest(near, name); len(near) > 0 {
 		text += "; did you mean" + candidates(near)
 	} else {
-		text += " (parley sessions list shows them)"
+		text += " (parley sessions list shows the sessions)"
 	}
 	return "", &failure{exit: exitMissing, code: "not_found", text: text}
 }

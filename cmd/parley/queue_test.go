@@ -74,7 +74,7 @@ func TestMessagesWhileBusy(t *testing.T) {
 	tn.only(map[place]int{tn.groupA(): 3, tn.hereA(): 2, tn.hereB(): 2, tn.groupB(): 2})
 
 	for key, want := range map[string][]string{
-		groupOfA: {`turn\) in .*: done, taken up by run \S+, which answers it`, `turn\) in .*: done, attempt 1`},
+		groupOfA: {`turn\) in .*: done, merged into run \S+, which answers it`, `turn\) in .*: done, attempt 1`},
 		atB:      {`turn\) in .*: aborted, attempt 1, answered by run \S+\n +error: interrupted by a newer message`},
 	} {
 		var all strings.Builder

@@ -96,12 +96,12 @@ func (h *host) explained(e *env, err error) error {
 
 // versions says what to do when host and command line differ.
 func versions(host string) string {
-	return fmt.Sprintf("The host is parley %s, this program is %s: restart the host with this program, or use the host's own.", host, version)
+	return fmt.Sprintf("The host runs parley %s, and this program is %s: restart the host with this program, or use the host's program.", host, version)
 }
 
 // asJSON is what every command has that prints something.
 type asJSON struct {
-	JSON bool `help:"Print JSON, in the shape of the API."`
+	JSON bool `help:"Print JSON in the format of the API."`
 }
 
 // tell prints an answer: JSON when asked to, otherwise for people.
@@ -119,7 +119,7 @@ func tell[T any](e *env, j asJSON, v T, words func(p *page, v T)) error {
 func writeJSON(w io.Writer, v any) {
 	b, err := api.Marshal(v)
 	if err != nil {
-		b, _ = json.Marshal(api.Failure{Error: "the answer cannot be written as JSON: " + err.Error()})
+		b, _ = json.Marshal(api.Failure{Error: "write the answer as JSON: " + err.Error()})
 	}
 	var lines bytes.Buffer
 	_ = json.Indent(&lines, b, "", "  ") // it is JSON

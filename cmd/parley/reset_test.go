@@ -25,7 +25,7 @@ func TestResetSaysWhatItStops(t *testing.T) {
 	w.until(20*time.Second, "the model is at work", func() bool { return w.model.Count() == 1 })
 	for _, c := range []struct{ args, want string }{
 		{"say main more", "run "},
-		{"sessions reset main", "its settings stay. Runs stopped there and below it: 2."},
+		{"sessions reset main", "its settings stay. Stopped runs, sub-agents included: 2."},
 	} {
 		if out, code := w.cli(strings.Fields(c.args)...); code != 0 || !strings.Contains(out, c.want) {
 			t.Errorf("parley %s: %q, %d", c.args, out, code)

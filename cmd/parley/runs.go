@@ -16,19 +16,19 @@ import (
 type runsCmd struct {
 	List   runsListCmd   `cmd:"" default:"withargs" help:"List runs, newest first (the default)."`
 	Show   runsShowCmd   `cmd:"" help:"Show one run."`
-	Cancel runsCancelCmd `cmd:"" help:"Stop a run and what it has begun."`
+	Cancel runsCancelCmd `cmd:"" help:"Stop a run and the runs that it started."`
 	Wait   runsWaitCmd   `cmd:"" help:"Wait for the end of a run and print its answer."`
-	Tree   runsTreeCmd   `cmd:"" help:"Show which session started which sub-agents, and how they are."`
+	Tree   runsTreeCmd   `cmd:"" help:"Show which session started which sub-agents, and their status."`
 }
 
 type runsListCmd struct {
-	Session string `help:"Only of this session." placeholder:"SESSION"`
-	Parent  string `help:"Only of the sub-agents of this session." placeholder:"SESSION"`
-	Root    string `help:"Only of the chain that began with this run." placeholder:"RUN"`
-	Status  string `enum:"queued,running,done,failed,timeout,aborted," default:"" help:"Only these: queued, running, done, failed, timeout or aborted." placeholder:"STATUS"`
-	Kind    string `help:"Only of this kind: turn, child, job, …" placeholder:"KIND"`
-	Active  int    `help:"Only those queued in the last minutes." placeholder:"MINUTES"`
-	Limit   int    `default:"50" help:"At most this many."`
+	Session string `help:"List only runs of this session." placeholder:"SESSION"`
+	Parent  string `help:"List only runs of this session's sub-agents." placeholder:"SESSION"`
+	Root    string `help:"List only runs of the chain that began with this run." placeholder:"RUN"`
+	Status  string `enum:"queued,running,done,failed,timeout,aborted," default:"" help:"List only runs with this status: queued, running, done, failed, timeout or aborted." placeholder:"STATUS"`
+	Kind    string `help:"List only runs of this kind: turn, child, job, …" placeholder:"KIND"`
+	Active  int    `help:"List only runs queued in the last MINUTES minutes." placeholder:"MINUTES"`
+	Limit   int    `default:"50" help:"Maximum number of rows."`
 	asJSON
 }
 
@@ -154,25 +154,25 @@ func (c runsCancelCmd) Run(e *env) error {
 		}
 		switch {
 		case a.Ended != nil:
-			p.printf("stopped what was not sent yet of %s\n", channels.Plural(a.Ended.Deliveries, "message"))
+			p.printf("stopped the unsent parts of %s\n", channels.Plural(a.Ended.Deliveries, "message"))
 		case len(a.Runs) == 0:
-			p.note("Nothing was to be stopped: the run has ended, and nothing of it is on its way.\n")
+			p.note("There is nothing to stop: the run has ended and has no unsent messages.\n")
 		}
 	})
 }
 
 type runsWaitCmd struct {
 	runArg
-	Timeout time.Duration `default:"10m" help:"Wait at most so long. The run goes on." placeholder:"TIME"`
+	Timeout time.Duration `default:"10m" help:"Maximum wait; the run continues after it." placeholder:"TIME"`
 	asJSON
 }
 
 func (c runsWaitCmd) Run(e *env) error { return waitAndTell(e, c.id(), c.Timeout, c.asJSON) }
 
 type runsTreeCmd struct {
-	Session string `arg:"" optional:"" help:"Only what this session has begun; without it everything."`
-	Active  int    `default:"1440" help:"Only runs queued in the last minutes." placeholder:"MINUTES"`
-	Limit   int    `default:"1000" help:"At most this many runs are looked at."`
+	Session string `arg:"" optional:"" help:"Show only the sub-agents of this session. Default: all sub-agents."`
+	Active  int    `default:"1440" help:"Show only runs queued in the last MINUTES minutes." placeholder:"MINUTES"`
+	Limit   int    `default:"1000" help:"Maximum number of runs to read."`
 	asJSON
 }
 
@@ -244,7 +244,7 @@ func forest(list []api.Run, only sessions.Key) []treeRoot {
 
 func printForest(p *page, roots []treeRoot) {
 	if len(roots) == 0 {
-		p.note("No sub-agents were started.\n")
+		p.note("No session started a sub-agent.\n")
 	}
 	for _, r := range roots {
 		p.painted(bold, cut(string(r.Key), p.width))

@@ -77,7 +77,7 @@ func untrusted(ts *testscript.TestScript, neg bool, args []string) {
 	code(ts, neg, append([]string{"2"}, args...))
 	said, folder := ts.ReadFile("stderr"), ts.MkAbs(".")
 	if strings.Count(said, "\n") > 1 && !slices.Contains(args, "--json") || ts.ReadFile("stdout") != "" ||
-		!strings.Contains(said, filepath.Join(folder, "config.yaml")+": the folder is not trusted; if the file is yours: parley trust "+folder) || !strings.Contains(said, "--config FILE") {
+		!strings.Contains(said, filepath.Join(folder, "config.yaml")+": the folder is not trusted; if the file is yours, run parley trust "+folder) || !strings.Contains(said, "--config FILE") {
 		ts.Fatalf("standard output %q, standard error %q", ts.ReadFile("stdout"), said)
 	}
 }

@@ -13,23 +13,23 @@ import (
 
 type sessionsCmd struct {
 	List    sessionsListCmd    `cmd:"" default:"withargs" help:"List sessions, newest first (the default)."`
-	Show    sessionsShowCmd    `cmd:"" help:"Show one session: its settings, its figures, what the send policy says."`
-	History sessionsHistoryCmd `cmd:"" help:"Print what was said in a session."`
-	Search  sessionsSearchCmd  `cmd:"" help:"Find messages by their words."`
+	Show    sessionsShowCmd    `cmd:"" help:"Show a session: its settings, its figures, and the verdict of the send policy."`
+	History sessionsHistoryCmd `cmd:"" help:"Print the messages of a session."`
+	Search  sessionsSearchCmd  `cmd:"" help:"Find messages by words."`
 	Patch   sessionsPatchCmd   `cmd:"" help:"Change a session's settings."`
-	Reset   sessionsResetCmd   `cmd:"" help:"Start a session over; settings and the old transcript stay."`
-	Archive sessionsArchiveCmd `cmd:"" help:"Put a session away; the next message brings it back."`
+	Reset   sessionsResetCmd   `cmd:"" help:"Start a session over; its settings and its old transcript stay."`
+	Archive sessionsArchiveCmd `cmd:"" help:"Archive a session; its next message restores it."`
 	Delete  sessionsDeleteCmd  `cmd:"" help:"Delete a session with its transcript."`
-	Compact sessionsCompactCmd `cmd:"" help:"Sum up the older part of a session now."`
+	Compact sessionsCompactCmd `cmd:"" help:"Summarize the older part of a session now."`
 }
 
 type sessionsListCmd struct {
-	Search    string `help:"Part of key, title or label." placeholder:"TEXT"`
+	Search    string `help:"List only sessions with this text in the key, title or label." placeholder:"TEXT"`
 	Agent     string `help:"Only of this agent." placeholder:"AGENT"`
-	Kind      string `enum:"main,group,cron,hook,node,other," default:"" help:"Only of this kind: main, group, cron, hook, node or other." placeholder:"KIND"`
-	SpawnedBy string `help:"Only sub-agents of this session." placeholder:"SESSION"`
-	Active    int    `help:"Only those that were active in the last minutes." placeholder:"MINUTES"`
-	Archived  bool   `help:"Only archived ones."`
+	Kind      string `enum:"main,group,cron,hook,node,other," default:"" help:"List only sessions of this kind: main, group, cron, hook, node or other." placeholder:"KIND"`
+	SpawnedBy string `help:"List only sub-agents of this session." placeholder:"SESSION"`
+	Active    int    `help:"List only sessions that were active in the last MINUTES minutes." placeholder:"MINUTES"`
+	Archived  bool   `help:"List only archived sessions."`
 	Limit     int    `default:"50" help:"At most this many."`
 	asJSON
 }
@@ -73,7 +73,7 @@ func printSessions(p *page, rows []api.Session, empty string) {
 		state := ""
 		switch {
 		case r.Working:
-			state = "at work"
+			state = "running"
 		case r.Archived:
 			state = "archived"
 		}
@@ -83,7 +83,7 @@ func printSessions(p *page, rows []api.Session, empty string) {
 }
 
 type sessionArg struct {
-	Session string `arg:"" help:"Key, id, main, or a part of the title or label that only one has."`
+	Session string `arg:"" help:"Key, id, main, or a unique part of the title or label."`
 }
 
 type sessionsShowCmd struct {
@@ -133,7 +133,7 @@ func printSession(p *page, s api.SessionDetail) {
 	line("cost", cost(s.Cost))
 	switch {
 	case s.Working:
-		line("state", "at work")
+		line("state", "running")
 	case s.Archived:
 		line("state", "archived")
 	}
@@ -152,10 +152,10 @@ func printSession(p *page, s api.SessionDetail) {
 
 type sessionsHistoryCmd struct {
 	sessionArg
-	Tools  bool   `help:"Tool calls and their results too."`
-	Before int64  `help:"Only messages before this number: the page before." placeholder:"SEQ"`
-	ID     string `name:"session-id" help:"An earlier transcript of the session." placeholder:"ID"`
-	Limit  int    `default:"20" help:"At most this many, the newest."`
+	Tools  bool   `help:"Print tool calls and their results, too."`
+	Before int64  `help:"Print only messages before this sequence number (the page before)." placeholder:"SEQ"`
+	ID     string `name:"session-id" help:"Id of an earlier transcript of the session." placeholder:"ID"`
+	Limit  int    `default:"20" help:"Maximum number of messages; the newest are printed."`
 	asJSON
 }
 
@@ -178,10 +178,10 @@ func (c sessionsHistoryCmd) Run(e *env) error {
 
 func printHistory(p *page, h api.History, calls bool) {
 	if len(h.Messages) == 0 {
-		p.note("Nothing was said in %s yet.\n", h.Key)
+		p.note("%s has no messages yet.\n", h.Key)
 	}
 	if h.More {
-		p.note("… older ones: --before %d\n\n", h.Messages[0].Seq)
+		p.note("… for older messages, use --before %d\n\n", h.Messages[0].Seq)
 	}
 	for _, m := range h.Messages {
 		printMessage(p, m, calls)
@@ -245,8 +245,8 @@ func speakerOf(v sessions.Provenance) string {
 const maxName = 40
 
 type sessionsSearchCmd struct {
-	Text    string `arg:"" help:"Words."`
-	Session string `help:"Only in this session." placeholder:"SESSION"`
+	Text    string `arg:"" help:"Words to search for."`
+	Session string `help:"Search only this session." placeholder:"SESSION"`
 	Agent   string `help:"Only of this agent." placeholder:"AGENT"`
 	Limit   int    `default:"20" help:"At most this many."`
 	asJSON
@@ -272,13 +272,13 @@ func (c sessionsSearchCmd) Run(e *env) error {
 
 type sessionsPatchCmd struct {
 	sessionArg
-	SendPolicy string `enum:"allow,deny,inherit," default:"" help:"allow, deny or inherit." placeholder:"POLICY"`
-	Model      string `help:"provider/model; none clears." placeholder:"MODEL"`
-	Thinking   string `enum:"off,minimal,low,medium,high,none," default:"" help:"off, minimal, low, medium or high; none clears." placeholder:"LEVEL"`
-	Verbose    string `enum:"off,on,full,none," default:"" help:"off, on or full; none clears." placeholder:"LEVEL"`
-	Activation string `enum:"mention,always,none," default:"" help:"mention or always; none clears." placeholder:"WHEN"`
-	Footer     string `enum:"tokens,full,none," default:"" help:"tokens or full; none clears." placeholder:"WHAT"`
-	Queue      string `help:"What happens to messages while a turn is at work, as /queue takes it: 'steer debounce:2s'; none clears." placeholder:"WORDS"`
+	SendPolicy string `enum:"allow,deny,inherit," default:"" help:"Send policy: allow, deny or inherit." placeholder:"POLICY"`
+	Model      string `help:"Model, as provider/model; none clears." placeholder:"MODEL"`
+	Thinking   string `enum:"off,minimal,low,medium,high,none," default:"" help:"Thinking level: off, minimal, low, medium or high; none clears." placeholder:"LEVEL"`
+	Verbose    string `enum:"off,on,full,none," default:"" help:"Verbosity: off, on or full; none clears." placeholder:"LEVEL"`
+	Activation string `enum:"mention,always,none," default:"" help:"Group messages that the agent answers: mention or always; none clears." placeholder:"WHEN"`
+	Footer     string `enum:"tokens,full,none," default:"" help:"Footer of answers: tokens or full; none clears." placeholder:"WHAT"`
+	Queue      string `help:"Handling of messages during a turn, with the words of /queue: 'steer debounce:2s'; none clears." placeholder:"WORDS"`
 	Label      string `help:"Label; none clears." placeholder:"TEXT"`
 	asJSON
 }
@@ -350,7 +350,7 @@ func (c sessionsResetCmd) Run(e *env) error {
 	return tell(e, c.asJSON, s, func(p *page, s api.StartedOver) {
 		stopped := ""
 		if n := len(s.Stopped); n > 0 {
-			stopped = fmt.Sprintf(" Runs stopped there and below it: %d.", n)
+			stopped = fmt.Sprintf(" Stopped runs, sub-agents included: %d.", n)
 		}
 		p.note("%s starts over; its settings stay.%s\n", s.Key, stopped)
 	})
@@ -362,7 +362,7 @@ type sessionsArchiveCmd struct {
 }
 
 func (c sessionsArchiveCmd) Run(e *env) error {
-	return onSession(e, c.Session, "POST /api/sessions/{session}/archive", c.asJSON, "%s is put away (parley sessions list --archived shows it).\n")
+	return onSession(e, c.Session, "POST /api/sessions/{session}/archive", c.asJSON, "%s is archived (parley sessions list --archived shows it).\n")
 }
 
 // onSession does what answers with the session's row.
@@ -380,7 +380,7 @@ func onSession(e *env, name, route string, j asJSON, done string) error {
 
 type sessionsDeleteCmd struct {
 	sessionArg
-	Yes bool `short:"y" help:"Do not ask."`
+	Yes bool `short:"y" help:"Do not ask for confirmation."`
 	asJSON
 }
 
@@ -401,7 +401,7 @@ func (c sessionsDeleteCmd) Run(e *env) error {
 
 type sessionsCompactCmd struct {
 	sessionArg
-	Instructions string `arg:"" optional:"" help:"What to look at."`
+	Instructions string `arg:"" optional:"" help:"Instructions for the summary."`
 	asJSON
 }
 
@@ -415,7 +415,7 @@ func (c sessionsCompactCmd) Run(e *env) error {
 		return err
 	}
 	if said.Run == "" {
-		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.answer(cmp.Or(s.Answer, "There is nothing to sum up.")) })
+		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.answer(cmp.Or(s.Answer, "There is nothing to summarize.")) })
 	}
 	return waitAndTell(e, said.Run, 10*time.Minute, c.asJSON)
 }

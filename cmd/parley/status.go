@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/sessions"
@@ -26,7 +27,7 @@ type openLink struct {
 
 // Help says what the link is.
 func (openCmd) Help() string {
-	return "The link signs the first browser that opens it in as the owner. It works once and expires after 2 minutes."
+	return "The link signs the owner in on the first browser that opens the link. The link works once and expires after 2 minutes."
 }
 
 // Run prints a new link: standard output only, for people.
@@ -95,7 +96,7 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("%s\n", chatclient.OneLine(a.Line()))
 	}
 	for _, m := range s.Servers {
-		p.printf("%s, %s\n", chatclient.OneLine(fmt.Sprint(m)), counted(m.Tools, "tool"))
+		p.printf("%s, %s\n", chatclient.OneLine(fmt.Sprint(m)), channels.Plural(m.Tools, "tool"))
 		for _, note := range m.Notes() {
 			p.printf("%s\n", chatclient.OneLine(note))
 		}
@@ -110,10 +111,10 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("messages in quarantine, last week: %d (parley skipped)\n", s.SetAside)
 	}
 	if len(s.Working) > 0 {
-		p.printf("working: %s (parley runs list --status running)\n", counted(len(s.Working), "session"))
+		p.printf("running: %s (parley runs list --status running)\n", channels.Plural(len(s.Working), "session"))
 	}
 	if s.Waiting > 0 {
-		p.printf("waiting: %s\n", counted(s.Waiting, "session"))
+		p.printf("waiting: %s\n", channels.Plural(s.Waiting, "session"))
 	}
 	if s.Version != version {
 		p.painted(yellow, versions(s.Version))
@@ -130,7 +131,7 @@ func (c agentsCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, list, func(p *page, list []api.Agent) {
-		g := p.grid("AGENT", "NAME", "MODEL", "SESSIONS", "AT WORK", "~MAY START")
+		g := p.grid("AGENT", "NAME", "MODEL", "SESSIONS", "RUNNING", "~MAY START")
 		for _, a := range list {
 			g.row(string(a.ID)+mark(a.Default, " (default)"), a.Name, a.Model, a.Sessions, a.Working, strings.Join(a.Spawns, ", "))
 		}
@@ -147,7 +148,7 @@ func mark(on bool, word string) string {
 }
 
 type skippedCmd struct {
-	Limit int `default:"50" help:"At most this many."`
+	Limit int `default:"50" help:"Maximum number of rows."`
 	asJSON
 }
 

@@ -301,11 +301,11 @@ func TestFaultStopWhileSomebodyWaits(t *testing.T) {
 			<-p.done //nolint:errcheck // one way to end is by a signal
 			close(ended)
 			_ = say.Wait() // its exit code is looked at below
-			if code := say.ProcessState.ExitCode(); code != exitTimeout || !strings.Contains(told.String(), "What it has accepted goes on after the next start: do not send the message again") {
+			if code := say.ProcessState.ExitCode(); code != exitTimeout || !strings.Contains(told.String(), "The run continues after the next start, so do not send the message again") {
 				t.Fatalf("exit code %d: %s", code, told.String())
 			}
 			var waited api.Waited
-			if err := json.Unmarshal([]byte(out.String()), &waited); err != nil || waited.Run == "" || waited.Final || !strings.Contains(told.String(), "parley runs wait "+string(waited.Run)+" gives") {
+			if err := json.Unmarshal([]byte(out.String()), &waited); err != nil || waited.Run == "" || waited.Final || !strings.Contains(told.String(), "run parley runs wait "+string(waited.Run)) {
 				t.Fatalf("%s, %v: %s", out.String(), err, told.String())
 			}
 			w.start()

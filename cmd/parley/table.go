@@ -57,7 +57,7 @@ func (g *grid) print(empty string) {
 // nothing says that a list is empty: there is nothing yet, or nothing that fits what was asked for.
 func nothing(what string, asked bool) string {
 	if asked {
-		return "No " + what + " like that."
+		return "No " + what + " match."
 	}
 	return "No " + what + " yet."
 }

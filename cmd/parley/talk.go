@@ -11,13 +11,13 @@ import (
 )
 
 type chatCmd struct {
-	Session string `arg:"" optional:"" help:"Key, id, main, or a part of the title or label; without it the web chat."`
+	Session string `arg:"" optional:"" help:"Key, id, main, or a unique part of the title or label. Default: the web chat."`
 	Chat    string `help:"Name of a conversation of the web chat." default:"main"`
 }
 
 // Help shows examples.
 func (chatCmd) Help() string {
-	return "On a terminal a chat window; otherwise one line in, one answer out.\n\nExamples:\n\n  parley chat\n  parley chat garden\n  echo \"what can you do?\" | parley chat"
+	return "On a terminal the command opens a chat window. Otherwise it reads one message a line and prints one answer for each.\n\nExamples:\n\n  parley chat\n  parley chat garden\n  echo \"what can you do?\" | parley chat"
 }
 
 // Run chats with an agent of the running host.
@@ -44,8 +44,8 @@ func (c chatCmd) Run(e *env) error {
 // waiting is what commands have that begin a run.
 type waiting struct {
 	Wait    bool          `short:"w" help:"Wait for the answer and print it."`
-	Timeout time.Duration `default:"10m" help:"With --wait: wait at most so long. The run goes on." placeholder:"TIME"`
-	Once    string        `help:"Idempotency key: the same again has no second effect." placeholder:"KEY"`
+	Timeout time.Duration `default:"10m" help:"Maximum wait with --wait; the run continues after it." placeholder:"TIME"`
+	Once    string        `help:"Idempotency key: a second call with the same key has no effect." placeholder:"KEY"`
 }
 
 // ended prints what became of something that was said.
@@ -66,10 +66,10 @@ func (w waiting) ended(e *env, s api.Said, j asJSON) error {
 }
 
 type sayCmd struct {
-	Session  string `arg:"" help:"Key, id, main, or a part of the title or label that only one has. A hook:, cron: or other key that is new is made."`
-	Message  string `arg:"" help:"What is said; - reads standard input. A chat command works as in a chat."`
-	Deliver  bool   `help:"The answer goes to the session's chat as well; otherwise it is in the transcript only."`
-	Thinking string `enum:"off,minimal,low,medium,high," default:"" help:"For this turn: off, minimal, low, medium or high." placeholder:"LEVEL"`
+	Session  string `arg:"" help:"Key, id, main, or a unique part of the title or label. The host makes a session for a new key, such as hook:backup."`
+	Message  string `arg:"" help:"Message to the agent; - reads standard input. Chat commands work as in a chat."`
+	Deliver  bool   `help:"Send the answer to the session's chat, too. Default: the answer is only in the transcript."`
+	Thinking string `enum:"off,minimal,low,medium,high," default:"" help:"Thinking level of this turn: off, minimal, low, medium or high." placeholder:"LEVEL"`
 	waiting
 	asJSON
 }
@@ -96,16 +96,16 @@ func (c sayCmd) Run(e *env) error {
 }
 
 type agentCmd struct {
-	Message  string `arg:"" help:"What the agent is to work on; - reads standard input."`
-	Agent    string `help:"Agent; without it the default one, or that of the session." placeholder:"AGENT"`
-	Session  string `help:"Session; without it one of its own." placeholder:"SESSION"`
-	To       string `help:"Address that the answer is sent to; last = the chat outside the page that wrote last to the agent's main session." placeholder:"ADDRESS"`
-	Deliver  *bool  `negatable:"" help:"Send the answer to --to (the default when that is given)."`
+	Message  string `arg:"" help:"Task for the agent; - reads standard input."`
+	Agent    string `help:"Agent. Default: the session's agent, or the default agent." placeholder:"AGENT"`
+	Session  string `help:"Session. Default: a new session." placeholder:"SESSION"`
+	To       string `help:"Address of the chat that gets the answer. last means the chat that wrote last to the agent's main session, except the page." placeholder:"ADDRESS"`
+	Deliver  *bool  `negatable:"" help:"Send the answer to --to (the default with --to)."`
 	Label    string `help:"Label of the run." placeholder:"TEXT"`
-	Model    string `help:"provider/model, for this run." placeholder:"MODEL"`
-	Thinking string `enum:"off,minimal,low,medium,high," default:"" help:"For this run: off, minimal, low, medium or high." placeholder:"LEVEL"`
-	System   string `help:"Words that are added to the system prompt of this run." placeholder:"TEXT"`
-	Limit    int    `name:"run-timeout" help:"The run ends after so many seconds." placeholder:"SECONDS"`
+	Model    string `help:"Model of this run, as provider/model." placeholder:"MODEL"`
+	Thinking string `enum:"off,minimal,low,medium,high," default:"" help:"Thinking level of this run: off, minimal, low, medium or high." placeholder:"LEVEL"`
+	System   string `help:"Text to add to the system prompt of this run." placeholder:"TEXT"`
+	Limit    int    `name:"run-timeout" help:"Time limit of the run in seconds." placeholder:"SECONDS"`
 	waiting
 	asJSON
 }

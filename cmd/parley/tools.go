@@ -13,8 +13,8 @@ import (
 )
 
 type toolsCmd struct {
-	List    toolsListCmd    `cmd:"" default:"withargs" help:"List the tools that there are (the default)."`
-	Explain toolsExplainCmd `cmd:"" help:"Say whether a tool can be used in a turn, layer by layer."`
+	List    toolsListCmd    `cmd:"" default:"withargs" help:"List the tools (the default)."`
+	Explain toolsExplainCmd `cmd:"" help:"Explain layer by layer whether a turn may use a tool."`
 }
 
 type toolsListCmd struct {
@@ -41,13 +41,13 @@ func (c toolsListCmd) Run(e *env) error {
 }
 
 type toolsExplainCmd struct {
-	Tool      string `arg:"" optional:"" help:"One tool; without it, a table of all."`
-	Agent     string `help:"Agent; without it the session's, or the default one."`
-	Session   string `help:"Key, id, main, or a part of the title or label that only one has." placeholder:"SESSION"`
-	ChatType  string `enum:"direct,group,channel," default:"" help:"direct, group or channel; without it the session's, or direct."`
-	Sender    string `help:"Who asks: owner, other, or an id or @username of the session's channel; without it owner."`
-	Subagent  bool   `help:"In a sub-agent that such a turn starts."`
-	Sandboxed bool   `help:"In a sandboxed session."`
+	Tool      string `arg:"" optional:"" help:"The tool. Default: a table of all tools."`
+	Agent     string `help:"Agent. Default: the session's agent, or the default agent." placeholder:"AGENT"`
+	Session   string `help:"Key, id, main, or a unique part of the title or label." placeholder:"SESSION"`
+	ChatType  string `enum:"direct,group,channel," default:"" help:"Chat type: direct, group or channel. Default: the session's, or direct." placeholder:"TYPE"`
+	Sender    string `help:"Person who asks: owner, other, or an id or @username of the session's channel. Default: owner." placeholder:"PERSON"`
+	Subagent  bool   `help:"Explain for a sub-agent that the turn starts."`
+	Sandboxed bool   `help:"Explain for a sandboxed session."`
 	asJSON
 }
 
@@ -76,7 +76,7 @@ func (c toolsExplainCmd) Run(e *env) error {
 		return err
 	}
 	if c.Tool != "" && len(t.Tools) == 1 && !t.Tools[0].Known {
-		return failed(exitMissing, "not_found", "there is no such tool now: %s", c.Tool)
+		return failed(exitMissing, "not_found", "the host has no tool %s now", c.Tool)
 	}
 	return nil
 }
@@ -109,12 +109,12 @@ func list[T ~string](all []T) string {
 func explainTool(p *page, x rights.ToolVerdict) {
 	unknown := ""
 	if !x.Known {
-		unknown = " (there is no such tool now)"
+		unknown = " (the host has no such tool now)"
 	}
 	p.printf("%s: %s%s\n%s: %s\n\n", x.Name, strings.ToUpper(string(x.Verdict.Action)), unknown, x.Verdict.Rule, chatclient.OneLine(x.Verdict.Reason))
 	g := p.grid("LAYER", "SAYS", "~WHY")
 	for _, l := range x.Layers {
 		g.row(l.Rule, l.Action, l.Reason)
 	}
-	g.print("No layer says anything.")
+	g.print("No layer has a rule for the tool.")
 }

@@ -81,7 +81,7 @@ func TestToolPolicy(t *testing.T) {
 		{"files: ALLOW", []string{"files", "--sender", "owner"}},
 		{"tools.sandbox.tools.deny[0]", []string{"fetch", "--sandboxed"}},
 		{"a sub-agent has no session tools", []string{"sessions_list", "--subagent"}},
-		{"there is no such tool now", []string{"git_log"}},
+		{"the host has no such tool now", []string{"git_log"}},
 		{"there is no agent", []string{"--agent", "nobody"}},
 	} {
 		if out, _ := w.cli(append([]string{"tools", "explain"}, c.args...)...); !strings.Contains(out, c.says) {

@@ -11,13 +11,13 @@ import (
 )
 
 type traceCmd struct {
-	ID string `arg:"" help:"Message id of a platform, run id or delivery id. A run of a sub-agent or of an exchange shows all that came of it."`
+	ID string `arg:"" help:"Message id of a platform, run id or delivery id. For a run of a sub-agent or of an exchange, the command shows the whole chain."`
 	asJSON
 }
 
 func (c traceCmd) Run(e *env) error {
 	if c.ID == "" {
-		return misuse("which message? name its id on the platform, or a run's or delivery's id")
+		return misuse("name an id: the id of a message on its platform, of a run or of a delivery")
 	}
 	ts, err := request[[]sessions.Trace](e, "GET /api/trace/{id}", api.TraceCall{ID: c.ID})
 	if err != nil {
@@ -44,7 +44,7 @@ func printTrace(p *page, t sessions.Trace) {
 		p.printf("%s  accepted%s\n", p.stamp(t.Accepted), origin(t))
 	}
 	if t.Skip != "" {
-		p.detail(plain, "nothing was done: "+t.Skip)
+		p.detail(plain, "skipped: "+t.Skip)
 	}
 	if t.Run != nil {
 		printRun(p, *t.Run)
@@ -84,9 +84,9 @@ func printRun(p *page, r sessions.Run) {
 	p.printf("%s  run %s (%s) in %s: %s", p.stamp(r.Started), r.ID, r.Kind, r.Key, r.Status)
 	switch {
 	case r.Status == sessions.Done && r.MergedInto != "":
-		p.printf(", taken up by run %s, which answers it", r.MergedInto)
+		p.printf(", merged into run %s, which answers it", r.MergedInto)
 	case r.Status == sessions.Done && r.Attempt == 0: // by an earlier version
-		p.printf(", taken up by the turn at work")
+		p.printf(", merged into the running turn")
 	case r.Attempt > 0:
 		p.printf(", attempt %d", r.Attempt)
 	}

@@ -37,9 +37,9 @@ func (e *env) configFile() (string, error) {
 // waysOf names the commands that help.
 func waysOf(u *configfile.Untrusted) string {
 	if u.Never {
-		return "to read it all the same: parley --config " + quoted(filepath.Join(u.Folder, "config.yaml"))
+		return "to use the file anyway, run parley --config " + quoted(filepath.Join(u.Folder, "config.yaml"))
 	}
-	return "if the file is yours: parley trust " + quoted(u.Folder) + "; if it is not: parley --config FILE names another"
+	return "if the file is yours, run parley trust " + quoted(u.Folder) + "; if not, name another file with parley --config FILE"
 }
 
 // trustNow asks a person about the folder and remembers a yes. It reports whether the folder is trusted now.
@@ -49,7 +49,7 @@ func trustNow(u *configfile.Untrusted) bool {
 	}
 	there := "There is a config.yaml in " + u.Folder + ", which is not trusted."
 	if u.Links != "" {
-		there += " In this folder " + u.Links + ": to trust the folder is to trust what is there, too."
+		there += " In this folder " + u.Links + ". If you trust the folder, you trust the linked files, too."
 	}
 	fmt.Fprintf(os.Stderr, "%s\nA configuration can start programs and send your keys to other servers.\nTrust this folder from now on? [y/N] ", chatclient.OneLine(there))
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input is a no
@@ -64,15 +64,15 @@ func trustNow(u *configfile.Untrusted) bool {
 }
 
 type trustCmd struct {
-	Dir    string `arg:"" optional:"" help:"The folder; without it the working folder."`
-	List   bool   `help:"List the folders that are trusted."`
-	Forget bool   `help:"Trust the folder no longer."`
+	Dir    string `arg:"" optional:"" help:"The folder. Default: the working folder."`
+	List   bool   `help:"List the trusted folders."`
+	Forget bool   `help:"Stop trusting the folder."`
 	asJSON
 }
 
 // Help shows examples.
 func (trustCmd) Help() string {
-	return "A config.yaml in the working folder, and the .env beside it, count only where parley init wrote them or where you trust the folder. A file that --config or $PARLEY_CONFIG names needs none.\n\nExamples:\n\n  parley trust ~/bots/garden\n  parley trust --list\n  parley trust --forget ~/bots/garden"
+	return "parley reads the config.yaml and the .env of the working folder only if parley init wrote them or you trust the folder. A file that --config or $PARLEY_CONFIG names needs no trusted folder.\n\nExamples:\n\n  parley trust ~/bots/garden\n  parley trust --list\n  parley trust --forget ~/bots/garden"
 }
 
 // trusted is what the command answers.
@@ -85,7 +85,7 @@ func (c trustCmd) Run(e *env) error {
 	dir := cmp.Or(c.Dir, ".")
 	switch {
 	case c.List && (c.Forget || c.Dir != ""):
-		return misuse("--list goes with no folder and no --forget")
+		return misuse("--list takes neither a folder nor --forget")
 	case c.List:
 		list, err := configfile.Trusted(os.Getenv)
 		if err != nil {
@@ -102,12 +102,12 @@ func (c trustCmd) Run(e *env) error {
 	case c.Forget:
 		found, err := configfile.Distrust(dir, os.Getenv)
 		if err == nil && !found {
-			err = failed(exitMissing, "not_found", "%s is not trusted (parley trust --list)", dir)
+			err = failed(exitMissing, "not_found", "%s is not trusted (parley trust --list shows the trusted folders)", dir)
 		}
 		if err != nil {
 			return err
 		}
-		return tell(e, c.asJSON, trusted{[]configfile.TrustedFolder{}}, func(p *page, _ trusted) { p.note("The config.yaml in %s does not count any more.\n", dir) })
+		return tell(e, c.asJSON, trusted{[]configfile.TrustedFolder{}}, func(p *page, _ trusted) { p.note("parley does not read the config.yaml in %s any more.\n", dir) })
 	}
 	f, err := configfile.Trust(dir, os.Getenv)
 	if u, never := errors.AsType[*configfile.Untrusted](err); never {
@@ -117,9 +117,9 @@ func (c trustCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, trusted{[]configfile.TrustedFolder{f}}, func(p *page, t trusted) {
-		p.note("The config.yaml and the .env in %s count from now on.\n", t.Folders[0].Path)
+		p.note("parley reads the config.yaml and the .env in %s from now on.\n", t.Folders[0].Path)
 		if links := t.Folders[0].Links(); links != "" {
-			p.note("In this folder %s: a link to another file has to be trusted again.\n", links)
+			p.note("In this folder %s. If a link leads to another file, trust the folder again.\n", links)
 		}
 	})
 }

@@ -11,9 +11,9 @@ import (
 )
 
 type usageCmd struct {
-	Days  int    `default:"30" help:"The last so many days."`
-	Agent string `help:"Only of this agent." placeholder:"AGENT"`
-	By    string `enum:"day,agent,model,all" default:"all" help:"Sum up by day, agent or model; all = a row for each of them together." placeholder:"WHAT"`
+	Days  int    `default:"30" help:"Number of days to show."`
+	Agent string `help:"Show only calls of this agent." placeholder:"AGENT"`
+	By    string `enum:"day,agent,model,all" default:"all" help:"Group by day, agent or model; all means one row for each combination." placeholder:"WHAT"`
 	asJSON
 }
 
@@ -24,7 +24,7 @@ func (usageCmd) Help() string {
 
 func (c usageCmd) Run(e *env) error {
 	if c.Days < 1 {
-		return misuse("--days: at least 1")
+		return misuse("--days must be at least 1")
 	}
 	u, err := request[api.Usage](e, "GET /api/usage", api.UsageQuery{Days: c.Days, Agent: c.Agent})
 	if err != nil {
@@ -35,7 +35,7 @@ func (c usageCmd) Run(e *env) error {
 
 func printUsage(p *page, u api.Usage, by string) {
 	if len(u.Days) == 0 {
-		p.note("No model was called in this time.\n")
+		p.note("The host called no model in this time.\n")
 		return
 	}
 	chart(p, u)
@@ -63,7 +63,7 @@ func printUsage(p *page, u api.Usage, by string) {
 	for _, l := range u.Lifts {
 		p.note("budget lifted: %s\n", chatclient.OneLine(l))
 	}
-	p.note("days as in %s\n", u.Zone)
+	p.note("the days are those of the time zone %s\n", u.Zone)
 }
 
 // summed adds up rows that differ in nothing that is looked at; by = day, agent, model or all.

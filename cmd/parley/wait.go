@@ -85,13 +85,13 @@ func waitRun(e *env, id sessions.RunID, limit time.Duration) (w api.Waited, err 
 		now, err := requestOnce[api.Waited](e, "GET /api/runs/{run}/wait", api.WaitQuery{ID: id, Timeout: max(int(left.Milliseconds()), 1)}, "", left+callLimit)
 		switch {
 		case e.ctx.Err() != nil:
-			return w, interrupted("the run goes on: parley runs wait " + string(id))
+			return w, interrupted("the run continues; to wait for it, run parley runs wait " + string(id))
 		case away(err):
-			return w, failed(exitTimeout, "timeout", "the host at %s went away before the run %s ended (%v). What it has accepted goes on after the next start: do not send the message again; once the host is back, parley runs wait %s gives the answer", h.base, id, err, id)
+			return w, failed(exitTimeout, "timeout", "the host at %s stopped before the run %s ended (%v). The run continues after the next start, so do not send the message again; once the host is back, run parley runs wait %s", h.base, id, err, id)
 		case err != nil || now.Final:
 			return now, err
 		case !time.Now().Before(until):
-			return now, failed(exitTimeout, "timeout", "no end within %s; the run goes on: parley runs wait %s", limit, id)
+			return now, failed(exitTimeout, "timeout", "the run has not ended within %s and continues; to wait for it, run parley runs wait %s", limit, id)
 		}
 		w = now
 		again := time.NewTimer(lookAgain)
@@ -146,10 +146,10 @@ func input(text string) (string, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
 	if err != nil {
-		return "", fmt.Errorf("reading standard input: %w", err)
+		return "", fmt.Errorf("read standard input: %w", err)
 	}
 	if text = strings.TrimSpace(string(b)); text == "" {
-		return "", misuse("standard input is empty: there is nothing to say")
+		return "", misuse("standard input is empty: pipe a message into the command")
 	}
 	return text, nil
 }
@@ -160,12 +160,12 @@ func (e *env) confirm(yes bool, format string, a ...any) error {
 		return nil
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return misuse("this cannot be undone: say --yes")
+		return misuse("this cannot be undone: confirm it with --yes")
 	}
 	fmt.Fprint(os.Stderr, chatclient.OneLine(fmt.Sprintf(format, a...))+" [y/N] ")
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input is a no
 	if a := strings.ToLower(strings.TrimSpace(line)); a == "y" || a == "yes" {
 		return nil
 	}
-	return failed(exitFailed, "declined", "nothing is changed")
+	return failed(exitFailed, "declined", "nothing changed")
 }

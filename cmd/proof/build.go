@@ -14,14 +14,14 @@ import (
 
 // program is which binary is proved.
 type program struct {
-	Program string `type:"existingfile" placeholder:"FILE" help:"A parley built with -tags failpoints; without it one is built."`
-	Overlay string `type:"existingfile" placeholder:"FILE" help:"Build it with this overlay (see go help build): a guarantee switched off, to see that the run notices."`
+	Program string `type:"existingfile" placeholder:"FILE" help:"A parley built with -tags failpoints. Default: the command builds one."`
+	Overlay string `type:"existingfile" placeholder:"FILE" help:"Build parley with this overlay (see go help build), which switches a guarantee off, to see that the run detects it."`
 }
 
 // check says what cannot be asked for.
 func (p program) check() error {
 	if p.Program != "" && p.Overlay != "" {
-		return errors.New("--program and --overlay: an overlay is built into a program, and this one is built already; leave one of them out")
+		return errors.New("use --program or --overlay, not both: the program is built already, and an overlay changes the build")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (p program) build(ctx context.Context, dir string) (string, error) {
 func withFailpoints(path string) error {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%s is no program that Go has built: %w", path, err)
+		return fmt.Errorf("read the build of %s: %w", path, err)
 	}
 	for _, s := range info.Settings {
 		if s.Key == "-tags" && slices.Contains(strings.Split(s.Value, ","), "failpoints") {
@@ -70,7 +70,7 @@ func goBuild(ctx context.Context, out string, args ...string) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
 	defer grouped(cmd)()
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("building the program: %w", err)
+		return fmt.Errorf("build the program: %w", err)
 	}
 	return nil
 }

@@ -27,16 +27,16 @@ import (
 // the checker judges what people saw.
 type killCmd struct {
 	program
-	Kills    int    `default:"1000" help:"How often it is killed: half of the times at its fail-points, half at random. From ${judged} kills on the run fails by the name of each fail-point that was never the place of one; with fewer these are only listed."`
-	Messages int    `default:"10000" help:"Messages that people write."`
-	Spawns   *int   `placeholder:"N" help:"Sub-agents that they ask for, ${mostSpawns} a message at most; without it a fifth as many as messages."`
-	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so; others take its place, until as many were stopped as kills are asked for. The run fails by the name of one that was waited for and never reached. 'Answer before-commit' is when a platform has accepted a message and nothing of that is written, 'Answer+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
-	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only. The send policy changes in all places, and its answers are sent there."`
-	Seed     uint64 `help:"Of the dice; 0 = a new one."`
-	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
-	Keep     bool   `help:"Keep the folder when all is well too."`
+	Kills    int    `default:"1000" help:"Number of kills: half at fail-points, half at random times. From ${judged} kills on, the run fails and names each fail-point without a kill; with fewer kills the run only lists them."`
+	Messages int    `default:"10000" help:"Number of messages that people write."`
+	Spawns   *int   `placeholder:"N" help:"Number of sub-agents that people ask for, at most ${mostSpawns} a message. Default: a fifth of the messages."`
+	At       string `placeholder:"PATTERN" help:"Kill only at the fail-points that match, and never at random. A host that does not reach its fail-point within ${patience} is stopped without a kill, and the result says so; the run tries others instead, up to as many stops as kills. The run fails and names each fail-point that it waited for and never reached. 'Answer before-commit' is the time when a platform has accepted a message and the host has stored nothing about it; 'Answer+whatsapp before-commit' is the same on WhatsApp alone (also +telegram, +discord). A pattern that matches none lists all. The result counts the kills by fail-point, and by platform those that interrupted a send."`
+	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only. The send policy changes in all chats, and its answers go there."`
+	Seed     uint64 `help:"Seed of the random numbers; 0 = a new one."`
+	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run, with a short path. It keeps result.json, and everything else if the run fails. Default: a temporary folder."`
+	Keep     bool   `help:"Keep the folder even if the run succeeds."`
 	JSON     bool   `name:"json" help:"Print the figures as JSON."`
-	Quiet    bool   `short:"q" help:"No words about the progress."`
+	Quiet    bool   `short:"q" help:"Print no progress."`
 }
 
 // Run implements the command.

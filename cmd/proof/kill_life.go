@@ -32,7 +32,7 @@ func (r *run) up(ctx context.Context) (*process, error) {
 		return nil, p.gone()
 	}
 	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
-		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
+		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave out --program", r.Program)
 	}
 	<-r.inForce(ctx, p)
 	err = until(ctx, 30*time.Second, "the host is connected", func() bool {

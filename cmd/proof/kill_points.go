@@ -56,7 +56,7 @@ func unknown(pattern string) error {
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
-	return fmt.Errorf("--at %q matches no fail-point. There are the following, each with %q behind it:\n  %s", pattern, phases, strings.Join(names, "\n  "))
+	return fmt.Errorf("--at %q matches no fail-point. These exist, each with %q behind it:\n  %s", pattern, phases, strings.Join(names, "\n  "))
 }
 
 // learn takes in the trace of a life.

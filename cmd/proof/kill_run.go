@@ -263,7 +263,7 @@ func (r *run) flip(ctx context.Context, over <-chan struct{}) error {
 // sofar says how far a run came that does not come to its end.
 func (r *run) sofar(ctx context.Context, err error) {
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintf(r.Progress, "interrupted after %d kills, %d of %d fail-points, %d messages: nothing of it is judged\n",
+		fmt.Fprintf(r.Progress, "interrupted after %d kills, %d of %d fail-points, %d messages: the run has no result\n",
 			r.fig.AtPoints+r.fig.Random, len(r.points.reached), len(r.points.all), r.plans.n)
 	}
 }
@@ -306,7 +306,7 @@ func (r *run) end(ctx context.Context, stop context.CancelCauseFunc, began time.
 	r.fig.history = h
 	over()
 	if err := p.stop(); err != nil {
-		return nil, fmt.Errorf("%w: the host does not end softly: %w\n%s", errMark, err, p.log)
+		return nil, fmt.Errorf("%w: stop the host: %w\n%s", errMark, err, p.log)
 	}
 	f := &r.fig
 	f.Lives, f.Flips, f.Points, f.Reached, f.Unreached = r.w.lives, len(h.Flips), len(r.points.all), len(r.points.reached), r.points.unreached()

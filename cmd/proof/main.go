@@ -26,18 +26,18 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Kill killCmd `cmd:"" help:"Kill the program again and again while people write, agents ask each other and sub-agents are spawned."`
+	Kill killCmd `cmd:"" help:"Kill the program many times while people write, agents ask each other and start sub-agents."`
 
-	Soak     soakCmd     `cmd:"" help:"Have the program work for hours and watch what it takes."`
-	Simulate simulateCmd `cmd:"" help:"Run router, lanes, chains and gate on virtual time, one world a seed."`
-	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count; where PARLEY_TEST_POSTGRES names a PostgreSQL server, those that need one too."`
-	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each schema that was released, killed in the middle and not. PARLEY_TEST_POSTGRES names the PostgreSQL server for its part, which is skipped without: then not all was tried, and it ends with 1."`
-	Peers    peersCmd    `cmd:"" help:"Measure what hosts of chat agents can be compared by: parley, or another one."`
+	Soak     soakCmd     `cmd:"" help:"Run the program for hours and measure its memory, files and times."`
+	Simulate simulateCmd `cmd:"" help:"Simulate router, lanes, chains and gate in virtual time, one world for each seed."`
+	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count. Tests that need PostgreSQL run if PARLEY_TEST_POSTGRES names a server."`
+	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each released schema, with and without kills. Without a PostgreSQL server in PARLEY_TEST_POSTGRES the command skips that part and exits with 1."`
+	Peers    peersCmd    `cmd:"" help:"Measure parley or another host of chat agents, for comparison."`
 }
 
 // faultsCmd runs the fault tests (docs/faults.md) with the counts that they have when nobody waits.
 type faultsCmd struct {
-	Limit time.Duration `default:"3h" help:"Give up on the tests of one package after this time. Each package has so long, and some run at the same time."`
+	Limit time.Duration `default:"3h" help:"Time limit of the tests of one package. Some packages run in parallel."`
 	JSON  bool          `name:"json" help:"Print the results as JSON."`
 }
 
@@ -65,7 +65,7 @@ func (c faultsCmd) Run(ctx context.Context) error {
 
 // upgradeCmd runs the tests of upgrades with their full counts.
 type upgradeCmd struct {
-	Limit time.Duration `default:"1h" help:"Give up on the tests of one package after this time. Each package has so long, and some run at the same time."`
+	Limit time.Duration `default:"1h" help:"Time limit of the tests of one package. Some packages run in parallel."`
 	JSON  bool          `name:"json" help:"Print the results as JSON."`
 }
 
@@ -79,7 +79,7 @@ func (c upgradeCmd) Run(ctx context.Context) error {
 // about is what the program says of itself.
 const about = `Proves what parley promises. On two cores kill takes half an hour, simulate an hour, faults half an hour, upgrade a quarter, soak 4 hours; kill, simulate and soak have flags that make them shorter.
 
-It ends with 0 when every mark is met, with 1 when one is missed or could not be tried, with 80 when the command line is not right, with 130 when it is interrupted.`
+Exit codes: 0 all limits are met, 1 a limit is missed or was not tried, 80 the command line is invalid, 130 interrupted.`
 
 // inHelp are the figures that the words of the flags name.
 func inHelp() kong.Vars {

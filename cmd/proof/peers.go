@@ -15,16 +15,16 @@ import (
 // peersCmd measures a host by what hosts of chat agents can be compared by: the program is a black box between a stand-in Telegram
 // and an instant model. Without a command it is parley, and what parley alone has is measured too.
 type peersCmd struct {
-	Command  []string      `arg:"" optional:"" help:"Another host: its command, run in its folder, which is its HOME too."`
+	Command  []string      `arg:"" optional:"" help:"Command of another host. It runs in its own folder, which is also its HOME."`
 	Template string        `type:"existingfile" placeholder:"FILE" help:"The other host's configuration, with {{.Telegram}}, {{.Token}}, {{.Model}} and {{.Dir}} in it."`
-	File     string        `default:"config.yaml" help:"Where in its folder the configuration lies."`
-	Starts   int           `default:"5" help:"How often the start is measured."`
-	Messages int           `default:"200" help:"Messages back to back in one chat."`
-	Burst    int           `default:"1000" help:"Messages at once."`
-	Chats    int           `default:"100" help:"Chats of the burst."`
-	Flight   int           `default:"50" help:"Messages in flight when it is killed."`
-	Sessions int           `default:"10000" help:"Sessions of a large store."`
-	Silence  time.Duration `default:"20s" help:"A host that says nothing for so long will say nothing more."`
+	File     string        `default:"config.yaml" help:"Path of the configuration in the host's folder."`
+	Starts   int           `default:"5" help:"Number of starts to measure."`
+	Messages int           `default:"200" help:"Number of messages to send one after the other in one chat."`
+	Burst    int           `default:"1000" help:"Number of messages of the burst."`
+	Chats    int           `default:"100" help:"Number of chats of the burst."`
+	Flight   int           `default:"50" help:"Number of messages in flight at the kill."`
+	Sessions int           `default:"10000" help:"Number of sessions of a large store."`
+	Silence  time.Duration `default:"20s" help:"Silence after which the host counts as finished."`
 	JSON     bool          `name:"json" help:"Print the figures as JSON."`
 }
 
@@ -68,7 +68,7 @@ func (c peersCmd) Run(ctx context.Context) error {
 	if own {
 		path := filepath.Join(dir, "parley")
 		if !c.JSON {
-			fmt.Fprintln(os.Stderr, "building parley, as its releases are")
+			fmt.Fprintln(os.Stderr, "build parley")
 		}
 		if err := goBuild(ctx, path, "-trimpath", "-ldflags", "-s -w"); err != nil {
 			return err

@@ -61,7 +61,7 @@ func newRunFolder(dir, name string) (f runFolder, err error) {
 		return f, err
 	}
 	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
-		return f, errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder", dir))
+		return f, errors.Join(err, fmt.Errorf("--dir %s is not empty: name an empty folder", dir))
 	}
 	return f, nil
 }
@@ -70,7 +70,7 @@ func newRunFolder(dir, name string) (f runFolder, err error) {
 func (f runFolder) keep() error {
 	if f.stay != f.path {
 		if err := os.Rename(f.path, f.stay); err != nil {
-			return fmt.Errorf("what the run has left cannot be kept: %w", err)
+			return fmt.Errorf("keep the files of the run: %w", err)
 		}
 	}
 	fmt.Fprintf(os.Stderr, "kept: %s\n", f.stay)
@@ -109,7 +109,7 @@ func scratch(below string) (dir string, over func(), err error) {
 		}
 		removeAll(dir)
 	}
-	return "", nil, fmt.Errorf("no file in %s can be locked", below)
+	return "", nil, fmt.Errorf("lock a file in %s: not supported", below)
 }
 
 // sweep removes the folders of runs that were killed. Those that never had a lock stay: somebody may be at work in them.

@@ -24,10 +24,10 @@ import (
 // virtual time. One process for each processor, each with a part of the seeds. A seed that fails is printed with its history, and the others
 // go on.
 type simulateCmd struct {
-	Seeds int           `default:"100000" help:"How many seeds."`
-	From  uint64        `default:"1" help:"The first one."`
-	Seed  *uint64       `help:"Only this one, with its whole history; 0 is one like the others, and --seeds and --from do not count."`
-	Jobs  int           `help:"Processes at a time; 0 = one for each processor."`
+	Seeds int           `default:"100000" help:"Number of seeds."`
+	From  uint64        `default:"1" help:"The first seed."`
+	Seed  *uint64       `help:"Run only this seed and print its whole history. 0 is a seed, too. --seeds and --from are ignored."`
+	Jobs  int           `help:"Number of parallel processes; 0 = one for each processor."`
 	Limit time.Duration `default:"12h" help:"Give up after this time."`
 	JSON  bool          `name:"json" help:"Print the figures as JSON."`
 }
@@ -65,7 +65,7 @@ func (c simulateCmd) Run(ctx context.Context) error {
 	build.Dir, build.Stdout, build.Stderr = root, os.Stderr, os.Stderr
 	defer grouped(build)()
 	if err := build.Run(); err != nil {
-		return fmt.Errorf("building the simulation: %w", err)
+		return fmt.Errorf("build the simulation: %w", err)
 	}
 	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router", "simtest"), env: []string{"GOMAXPROCS=1", "GOGC=400", "PARLEY_SIM_DIR=" + worlds}, sum: simulated{}, began: time.Now()}
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
@@ -85,7 +85,7 @@ func (c simulateCmd) Validate() error {
 	}
 	switch {
 	case c.Seed != nil && c.JSON:
-		return fmt.Errorf("--seed %d and --json: a seed that is lived alone prints its history, and has no figures; leave one of them out", *c.Seed)
+		return fmt.Errorf("use --seed %d or --json, not both: the run of one seed prints its history instead of figures", *c.Seed)
 	case c.Seed != nil && *c.Seed > math.MaxInt:
 		return fmt.Errorf("--seed %d: the largest is %d", *c.Seed, math.MaxInt)
 	case c.From > math.MaxInt-uint64(c.Seeds):
@@ -301,7 +301,7 @@ func findRoot() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("no go.mod here or above: run it inside the repository")
+			return "", errors.New("no go.mod here or above: run the command inside the repository")
 		}
 		dir = up
 	}

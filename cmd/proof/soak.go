@@ -25,16 +25,16 @@ import (
 // judges what people saw, and what the process takes is measured: then nothing is under way that could explain a goroutine.
 type soakCmd struct {
 	program
-	For      time.Duration `default:"4h" help:"How long. Runs under half an hour judge what grows, and no latency."`
+	For      time.Duration `default:"4h" help:"Length of the run. Runs under half an hour judge growth, but no latency."`
 	Rate     float64       `default:"5" help:"Messages a second."`
-	WarmRate float64       `name:"warm-rate" default:"20" help:"Messages a second while a run of half an hour or more gets warm, in most of its first quarter: from 50 minutes on they fill what the host remembers of the newest messages. The mark on times is for what comes at the other rate."`
-	Window   time.Duration `help:"From one rest to the next; 0 = a twentieth of the run, at most a minute."`
-	MarkRSS  float64       `name:"mark-rss" default:"1" help:"Mark: how many MB an hour the resident memory may grow."`
-	MarkP99  time.Duration `name:"mark-p99" default:"20ms" help:"Mark: the host's own time for a message that 99 of 100 stay below."`
-	Seed     uint64        `help:"Of the dice; 0 = a new one."`
-	Dir      string        `type:"path" placeholder:"DIR" help:"An empty folder for the run: its files stay there when it does not come to its end by a fault. Without it a temporary one. The path has to be short."`
+	WarmRate float64       `name:"warm-rate" default:"20" help:"Messages a second in the warm-up, which is most of the first quarter of a run of half an hour or more. From 50 minutes on the warm-up fills the host's record of the newest messages. The limit on times is for messages of the other rate."`
+	Window   time.Duration `help:"Time from one rest to the next; 0 = a twentieth of the run, at most a minute."`
+	MarkRSS  float64       `name:"mark-rss" default:"1" help:"Limit on the growth of the resident memory, in MB an hour."`
+	MarkP99  time.Duration `name:"mark-p99" default:"20ms" help:"Limit on the 99th percentile of the host's own time for a message."`
+	Seed     uint64        `help:"Seed of the random numbers; 0 = a new one."`
+	Dir      string        `type:"path" placeholder:"DIR" help:"An empty folder for the run, with a short path. It keeps its files if a fault ends the run. Default: a temporary folder."`
 	JSON     bool          `name:"json" help:"Print the figures as JSON."`
-	Quiet    bool          `short:"q" help:"No words about the progress."`
+	Quiet    bool          `short:"q" help:"Print no progress."`
 	Progress io.Writer     `kong:"-"`
 }
 
@@ -116,7 +116,7 @@ func (c *soakCmd) Validate() error {
 		return err
 	}
 	if within := c.For - warmUp(c.For); within < leastPoints*(c.windowTakes()+leastRest) {
-		return fmt.Errorf("--for %s: behind the time to get warm it has no room for the %d windows of %s that are needed, each with a rest of %s: it has to be longer, or --window shorter",
+		return fmt.Errorf("--for %s: the time after the warm-up is too short for %d windows of %s with a rest of %s each: use a longer --for or a shorter --window",
 			c.For, leastPoints, c.windowTakes(), leastRest)
 	}
 	return nil
@@ -150,7 +150,7 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	}
 	defer s.p.kill()
 	if alive, err := s.w.ready(ctx, s.p); err != nil || !alive {
-		return &s.fig, fmt.Errorf("the host does not start: %w\n%s", err, s.p.log)
+		return &s.fig, fmt.Errorf("start the host: %w\n%s", err, s.p.log)
 	}
 	if err := s.w.rest(ctx, restLimit); err != nil { // Discord says nothing to a bot that has never been there
 		return &s.fig, err
@@ -175,7 +175,7 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	s.fig.Took = time.Since(s.began)
 	if err := s.p.stop(); err != nil {
 		s.fig.sum(c.For)
-		return &s.fig, fmt.Errorf("the host does not end softly: %w\n%s", err, s.p.log)
+		return &s.fig, fmt.Errorf("stop the host: %w\n%s", err, s.p.log)
 	}
 	s.fig.whole = true
 	return &s.fig, s.fig.judge(c.For, c.MarkRSS, c.MarkP99)

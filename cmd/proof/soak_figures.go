@@ -191,7 +191,7 @@ func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
 	rise := func(what string, t trend, may float64, unit string) {
 		hold(t.Rise() <= may, "%s: may rise %.1f%s, rose %.1f%s for sure", what, may, unit, t.Rise(), unit)
 	}
-	hold(f.Heap.Points >= leastPoints, "%d windows were measured behind the time to get warm, at least %d are needed", f.Heap.Points, leastPoints)
+	hold(f.Heap.Points >= leastPoints, "%d windows were measured after the warm-up, and at least %d are needed", f.Heap.Points, leastPoints)
 	may := remembered(f.Messages) - remembered(f.warmed) + rss*f.Heap.Hours
 	if of < longEnough {
 		may += heapMayRise

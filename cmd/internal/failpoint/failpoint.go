@@ -104,14 +104,14 @@ func ReachWhatsApp() {
 	}
 	root, err := hex.DecodeString(key)
 	if err != nil || len(root) != len(whatsmeow.WACertPubKey) {
-		panic(fmt.Sprintf("%s: %q is no key: %v", WhatsApp, key, err))
+		panic(fmt.Sprintf("read the key in %s: %q: %v", WhatsApp, key, err))
 	}
 	copy(whatsmeow.WACertPubKey[:], root)
 	t := http.DefaultTransport.(*http.Transport)
 	plain := t.DialContext
 	t.DialTLSContext = func(ctx context.Context, network, to string) (net.Conn, error) {
 		if host, _, _ := net.SplitHostPort(to); !strings.Contains(host, "whatsapp.") {
-			return nil, fmt.Errorf("a test reaches out to %s", to)
+			return nil, fmt.Errorf("connect to %s: only the WhatsApp stand-in is allowed in a test", to)
 		}
 		return plain(ctx, network, addr)
 	}
@@ -121,7 +121,7 @@ func ReachWhatsApp() {
 func ToWhatsApp(ctx context.Context, client *http.Client) (string, error) {
 	t, ok := client.Transport.(*http.Transport)
 	if !ok {
-		return "", fmt.Errorf("a client with %T reaches no stand-in", client.Transport)
+		return "", fmt.Errorf("find the stand-in: the client's transport is %T", client.Transport)
 	}
 	conn, err := t.DialContext(ctx, "tcp", "whatsapp:443")
 	if err != nil {
