@@ -108,7 +108,11 @@ func (s sessionPages) nameLines(r *http.Request, v sessionView) {
 			u.Who = cmp.Or(n.agents[v.Agent], u.Who)
 		}
 		for j := range u.Marks {
-			u.Marks[j].To = n.Place(u.Marks[j].To)
+			m := &u.Marks[j]
+			if m.State == sessions.Sent && m.To == v.Last { // the usual case needs no more words
+				m.To, m.Rule = "", ""
+			}
+			m.To = n.Place(m.To)
 		}
 	}
 }
