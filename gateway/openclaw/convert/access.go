@@ -103,17 +103,25 @@ func written(groups map[string]group) map[string]any {
 	return all
 }
 
+// accessConverter reads who may use the accounts of one channel.
+type accessConverter struct {
+	*output
+	kind               channels.Kind
+	senderGroups       map[string]any // accessGroups
+	defaultGroupPolicy any            // channels.defaults.groupPolicy
+}
+
 // people returns the people of a list as parley writes them. What names no person is reported. set is false when there is no list.
-func (c *conversion) people(k channels.Kind, what string, v any) (out []string, set bool) {
+func (c accessConverter) people(what string, v any) (out []string, set bool) {
 	if v == nil {
 		return nil, false
 	}
 	for _, p := range entries(v) {
-		for _, s := range c.members(k, strings.TrimSpace(fmt.Sprint(p))) {
-			id, ok := c.person(k, s)
+		for _, s := range c.members(strings.TrimSpace(fmt.Sprint(p))) {
+			id, ok := c.person(s)
 			switch {
 			case !ok:
-				c.Need(what+": "+s, fmt.Sprintf("parley admits people on %s by id, not by name: write the id (/whoami shows it)", k))
+				c.Need(what+": "+s, fmt.Sprintf("parley admits people on %s by id, not by name: write the id (/whoami shows it)", c.kind))
 			case !slices.Contains(out, id):
 				out = append(out, id)
 			}
@@ -132,11 +140,11 @@ func entries(v any) []any {
 
 // person returns the entry of a list as parley writes it. Names of people do not count: OpenClaw does not go by them, and a name can pass to
 // somebody else.
-func (c *conversion) person(k channels.Kind, s string) (string, bool) {
+func (c accessConverter) person(s string) (string, bool) {
 	if s == everybody || variable.MatchString(s) {
 		return s, true
 	}
-	id, ok := c.ids.Person(k, s)
+	id, ok := c.ids.Person(c.kind, s)
 	if strings.HasPrefix(id, "@") || strings.HasPrefix(id, "-") {
 		return s, false
 	}
@@ -144,17 +152,17 @@ func (c *conversion) person(k channels.Kind, s string) (string, bool) {
 }
 
 // members resolves an access group of fixed people; all other entries stand for themselves.
-func (c *conversion) members(k channels.Kind, entry string) []string {
+func (c accessConverter) members(entry string) []string {
 	name, ok := strings.CutPrefix(entry, "accessGroup:")
 	if !ok {
 		return []string{entry}
 	}
-	g := object(object(c.in.Top["accessGroups"])[strings.TrimSpace(name)])
+	g := object(c.senderGroups[strings.TrimSpace(name)])
 	if g["type"] != "message.senders" {
 		return []string{entry} // it is no person, which people reports
 	}
 	var out []string
-	for _, key := range []string{everybody, string(k)} {
+	for _, key := range []string{everybody, string(c.kind)} {
 		for _, p := range list(object(g["members"])[key]) {
 			if s := strings.TrimSpace(fmt.Sprint(p)); s != everybody {
 				out = append(out, s)
@@ -165,13 +173,13 @@ func (c *conversion) members(k channels.Kind, entry string) []string {
 }
 
 // direct converts who may write directly.
-func (c *conversion) direct(k channels.Kind, what string, f map[string]any, a *access) {
+func (c accessConverter) direct(what string, f map[string]any, a *access) {
 	dm := object(f["dm"])
 	from, key := f["allowFrom"], what+".allowFrom"
 	if from == nil {
 		from, key = dm["allowFrom"], what+".dm.allowFrom"
 	}
-	a.allow, _ = c.people(k, key, from)
+	a.allow, _ = c.people(key, from)
 	if a.dm = text(f["dmPolicy"]); a.dm == "" {
 		a.dm = text(dm["policy"])
 	}
@@ -191,7 +199,7 @@ func (c *conversion) direct(k channels.Kind, what string, f map[string]any, a *a
 }
 
 // singleChats closes the direct chats that have restrictions of their own, which parley has not.
-func (c *conversion) singleChats(what string, chats map[string]any, a *access) {
+func (c accessConverter) singleChats(what string, chats map[string]any, a *access) {
 	for _, id := range slices.Sorted(maps.Keys(chats)) {
 		m := object(chats[id])
 		at := what + ".direct." + id
@@ -212,10 +220,10 @@ func (c *conversion) singleChats(what string, chats map[string]any, a *access) {
 }
 
 // groupPolicy returns the policy of an account's groups.
-func (c *conversion) groupPolicy(what string, f map[string]any) string {
+func (c accessConverter) groupPolicy(what string, f map[string]any) string {
 	v, at := f["groupPolicy"], what+".groupPolicy"
 	if v == nil {
-		v, at = object(object(c.in.Top["channels"])["defaults"])["groupPolicy"], "channels.defaults.groupPolicy"
+		v, at = c.defaultGroupPolicy, "channels.defaults.groupPolicy"
 	}
 	switch p := text(v); {
 	case v == nil:
@@ -227,10 +235,10 @@ func (c *conversion) groupPolicy(what string, f map[string]any) string {
 	return disabled
 }
 
-// chats converts the groups of Telegram and WhatsApp.
-func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *access) {
+// groups converts the groups of Telegram and WhatsApp.
+func (c accessConverter) groups(what string, f map[string]any, a *access) {
 	a.groupPolicy = c.groupPolicy(what, f)
-	a.senders, a.hasSenders = c.people(k, what+".groupAllowFrom", f["groupAllowFrom"])
+	a.senders, a.hasSenders = c.people(what+".groupAllowFrom", f["groupAllowFrom"])
 	if a.groupPolicy == disabled {
 		return
 	}
@@ -240,8 +248,8 @@ func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *ac
 		at, key := what+".groups."+id, id
 		if id != everybody {
 			var ok bool
-			if key, ok = c.ids.Chat(k, id); !ok {
-				c.Need(at, fmt.Sprintf("parley knows no such group on %s: use the group's id", k))
+			if key, ok = c.ids.Chat(c.kind, id); !ok {
+				c.Need(at, fmt.Sprintf("parley knows no such group on %s: use the group's id", c.kind))
 				continue
 			}
 		}
@@ -253,13 +261,13 @@ func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *ac
 		if a.groups == nil {
 			a.groups = map[string]group{}
 		}
-		a.groups[key] = c.group(k, at, raw[id], def, *a, scope{policy: a.groupPolicy})
+		a.groups[key] = c.group(at, raw[id], def, *a, scope{policy: a.groupPolicy})
 	}
 	switch {
 	case len(a.groups) > 0:
 	case f["groups"] != nil:
 		a.groupPolicy = disabled // a list admits what it lists, and nothing is left of it; no list would mean all groups
-	case k == "telegram" && a.groupPolicy == allowlist:
+	case c.kind == "telegram" && a.groupPolicy == allowlist:
 		a.groupPolicy = disabled
 		c.Differ(what+".groups", "OpenClaw ignores Telegram groups that are not listed, and none is: groupPolicy is disabled")
 	case a.groupPolicy == allowlist && len(a.fallback()) == 0:
@@ -276,13 +284,13 @@ type scope struct {
 }
 
 // group converts one group or topic with everything that restricts it.
-func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any, a access, in scope) (g group) {
+func (c accessConverter) group(at string, v any, def map[string]any, a access, in scope) (g group) {
 	m := object(v)
 	if m == nil && v != nil && v != true {
 		c.Need(at, "the entry cannot be read, so the group is closed")
 		return group{off: true}
 	}
-	own, has := c.people(k, at+".allowFrom", m["allowFrom"])
+	own, has := c.people(at+".allowFrom", m["allowFrom"])
 	if !has {
 		own, has = in.allow, in.has
 	}
@@ -317,7 +325,7 @@ func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any
 	}
 	g.mention = mention(m["requireMention"], def["requireMention"])
 	g.prompt = text(m["systemPrompt"])
-	g.tools, g.bySender = c.groupTools(k, at, m, def)
+	g.tools, g.bySender = c.groupTools(at, m, def)
 	inside := scope{policy: policy, allow: own, has: has, topic: true}
 	topics := object(m["topics"])
 	for _, id := range slices.Sorted(maps.Keys(topics)) {
@@ -329,7 +337,7 @@ func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any
 		if g.topics == nil {
 			g.topics = map[string]group{}
 		}
-		g.topics[id] = c.group(k, at+".topics."+id, topics[id], nil, a, inside)
+		g.topics[id] = c.group(at+".topics."+id, topics[id], nil, a, inside)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(groupKeys, key) {

@@ -10,13 +10,20 @@ import (
 	"parley/sessions"
 )
 
-// bindings converts which agent answers where, each binding as a whole. A binding that cannot be carried over would leave its chats to another
+// bindingConverter converts which agent answers where.
+type bindingConverter struct {
+	*output
+	agents   map[string]any // the section agents of OpenClaw
+	accounts accounts
+}
+
+// convert converts the bindings: which agent answers where, each binding as a whole. A binding that cannot be carried over would leave its chats to another
 // agent, which may have more tools, so what it led to is closed.
-func (c *conversion) bindings(v any) {
+func (c bindingConverter) convert(v any) {
 	var out []any
-	agents := c.agentIDs()
-	outside, isDefault := acpAgents(object(c.in.Top["agents"]))
-	if isDefault && c.closeWhere(func(*account) bool { return true }) > 0 {
+	agents := agentIDs(c.config)
+	outside, isDefault := acpAgents(c.agents)
+	if isDefault && c.accounts.closeWhere(func(*account) bool { return true }) > 0 {
 		c.Need("agents: the default agent", "it runs over ACP, which parley does not support, so all accounts are disabled: choose a default agent, then remove enabled: false")
 	}
 	for i, x := range list(v) {
@@ -49,7 +56,7 @@ func (c *conversion) bindings(v any) {
 			c.Leave(what, why)
 		case why != "":
 			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
-			c.closeWhere(func(a *account) bool {
+			c.accounts.closeWhere(func(a *account) bool {
 				return a.kind == kind && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id)
 			})
 		default:
@@ -61,7 +68,7 @@ func (c *conversion) bindings(v any) {
 		}
 	}
 	if out != nil {
-		put(c.out, []string{"bindings"}, out)
+		c.put([]string{"bindings"}, out)
 	}
 }
 
@@ -80,7 +87,7 @@ func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
 func isACP(r raw) bool { return object(r.fields["runtime"])["type"] == "acp" }
 
 // binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
-func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
+func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
 	to = map[string]any{"channel": string(k)}
 	for _, key := range slices.Sorted(maps.Keys(match)) {
 		v := match[key]
@@ -116,7 +123,7 @@ func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[stri
 }
 
 // peer writes one chat or person; known is false when it is neither, isID when no chat can have that id.
-func (c *conversion) peer(k channels.Kind, m map[string]any) (out map[string]any, known, isID bool) {
+func (c bindingConverter) peer(k channels.Kind, m map[string]any) (out map[string]any, known, isID bool) {
 	kind, id := strings.ToLower(text(m["kind"])), strings.TrimSpace(fmt.Sprint(m["id"]))
 	if kind == "dm" {
 		kind = "direct"
@@ -136,8 +143,8 @@ func (c *conversion) peer(k channels.Kind, m map[string]any) (out map[string]any
 }
 
 // agentIDs are the agents of the new configuration.
-func (c *conversion) agentIDs() (out []sessions.AgentID) {
-	for _, a := range list(object(c.out["agents"])["list"]) {
+func agentIDs(config map[string]any) (out []sessions.AgentID) {
+	for _, a := range list(object(config["agents"])["list"]) {
 		out = append(out, sessions.AgentID(text(object(a)["id"])))
 	}
 	if out == nil {

@@ -66,31 +66,28 @@ func hint(place string) string {
 	return "parley has no such setting"
 }
 
-// walk carries over what the rules know into a part of the new configuration; nil is its top. prefix is what the place is called in the report.
-func (c *conversion) walk(rs []rule, place []string, v any, out map[string]any, prefix string) {
+// walkTop carries over what the rules know of a section into the top of the new configuration.
+func (o *output) walkTop(place []string, v any) { o.walk(rules, place, v, o.config, "") }
+
+// walk carries over what the rules know into a part of the new configuration. prefix is what the place is called in the report.
+func (o *output) walk(rs []rule, place []string, v any, to map[string]any, prefix string) {
 	what := prefix + strings.Join(place, ".")
-	if out == nil && c.defaults(what, v) {
-		return
-	}
-	to, why, ok := match(rs, place)
+	into, why, ok := match(rs, place)
 	if m, deep := v.(map[string]any); deep && !ok && inside(rs, place) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			c.walk(rs, append(slices.Clone(place), k), m[k], out, prefix)
+			o.walk(rs, append(slices.Clone(place), k), m[k], to, prefix)
 		}
 		return
 	}
 	if !ok {
-		c.Leave(what, hint(what))
+		o.Leave(what, hint(what))
 		return
 	}
-	if out == nil {
-		out = c.out
-	}
-	put(out, to, c.value(to, v))
+	put(to, into, o.value(into, v))
 	if why != "" {
-		c.Differ(what, why)
+		o.Differ(what, why)
 	} else {
-		c.Carry(what, "")
+		o.Carry(what, "")
 	}
 }
 
@@ -101,12 +98,12 @@ var words = map[string]map[string]string{
 }
 
 // value writes a value as parley has it.
-func (c *conversion) value(to []string, v any) any {
+func (o *output) value(to []string, v any) any {
 	if w, ok := words[to[len(to)-1]][text(v)]; ok {
 		return w
 	}
 	if len(to) > 2 && to[1] == "identityLinks" {
-		return c.links(v)
+		return o.links(v)
 	}
 	return v
 }

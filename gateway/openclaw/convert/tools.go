@@ -1,12 +1,11 @@
 package convert
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"parley/channels"
+	"parley/gateway/openclaw/report"
 	"parley/policy"
 )
 
@@ -77,19 +76,19 @@ type toolPolicy struct {
 	unlisted bool // it cannot be read: nothing is permitted
 }
 
-// policiesOf reads a section. Sections by provider or sender inside it count for everybody: parley has no such condition, and the stricter one holds.
-func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out []toolPolicy) {
+// toolPolicies reads a section. Sections by provider or sender inside it count for everybody: parley has no such condition, and the stricter one holds.
+func toolPolicies(r *report.Report, what string, m map[string]any, profile any) (out []toolPolicy) {
 	allow, ok1 := texts(m["allow"])
 	also, ok2 := texts(m["alsoAllow"])
 	deny, ok3 := texts(m["deny"])
 	if !ok1 || !ok2 || !ok3 {
-		c.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
+		r.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
 		return []toolPolicy{{unlisted: true}}
 	}
 	if profile != nil && profile != "full" {
 		base, known := profiles[text(profile)]
 		if !known {
-			c.Need(what+".profile", "parley does not know this profile and permits no tool here: name the tools in allow")
+			r.Need(what+".profile", "parley does not know this profile and permits no tool here: name the tools in allow")
 		}
 		out = append(out, toolPolicy{allow: slices.Concat(base, also), limited: true})
 	}
@@ -101,8 +100,8 @@ func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out
 		for _, name := range slices.Sorted(maps.Keys(object(m[key]))) {
 			at := what + "." + key + "." + name
 			sub := object(object(m[key])[name])
-			c.Need(at, "parley has no such condition, so the rule holds for everybody: move it to the group or agent that it is for, or remove it")
-			out = append(out, c.policiesOf(at, sub, sub["profile"])...)
+			r.Need(at, "parley has no such condition, so the rule holds for everybody: move it to the group or agent that it is for, or remove it")
+			out = append(out, toolPolicies(r, at, sub, sub["profile"])...)
 		}
 	}
 	return out
@@ -225,16 +224,22 @@ func compact(s []string) (out []string) {
 	return out
 }
 
-// tools converts the section tools. Agents that have a profile of their own have it in the place of the host's.
-func (c *conversion) tools(m, agents map[string]any) {
+// toolConverter converts the section tools.
+type toolConverter struct {
+	*output
+	agents map[string]any // the section agents, whose tools restrict further
+}
+
+// convert converts the section. Agents that have a profile of their own have it in the place of the host's.
+func (c toolConverter) convert(m map[string]any) {
 	profile := m["profile"]
-	if slices.ContainsFunc(listed(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil }) {
+	if haveProfiles(c.agents) {
 		profile = nil // every agent has its own, or the host's, in its entry
 	}
-	c.right("tools", []string{"tools"}, convert(c.policiesOf("tools", m, profile)))
-	c.sandboxTools(m, agents)
+	c.right("tools", []string{"tools"}, convert(toolPolicies(c.Report, "tools", m, profile)))
+	c.sandboxTools(m)
 	sub := object(object(m["subagents"])["tools"])
-	r := convert(c.policiesOf("tools.subagents.tools", sub, sub["profile"]))
+	r := convert(toolPolicies(c.Report, "tools.subagents.tools", sub, sub["profile"]))
 	if r.allow = slices.DeleteFunc(r.allow, notOfSubagents); len(r.allow) == 0 && len(sub) > 0 && len(entries(sub["allow"])) > 0 && len(r.deny) == 0 {
 		r = nothing // parley gives back session tools that a list allows; OpenClaw does not
 	}
@@ -247,7 +252,7 @@ func (c *conversion) tools(m, agents map[string]any) {
 		case "agentToAgent":
 			c.agentToAgent(object(m[key]))
 		default:
-			c.walk(rules, []string{"tools", key}, m[key], nil, "")
+			c.walkTop([]string{"tools", key}, m[key])
 		}
 	}
 }
@@ -258,19 +263,19 @@ func notOfSubagents(tool string) bool {
 }
 
 // right writes rights at a place, if they say something.
-func (c *conversion) right(what string, to []string, r rights) {
+func (c toolConverter) right(what string, to []string, r rights) {
 	if r.empty() {
 		return
 	}
 	for k, v := range r.write() {
-		put(c.out, append(slices.Clone(to), k), v)
+		c.put(append(slices.Clone(to), k), v)
 	}
 	c.Differ(what, "tools have parley's names: a tool that replaces several needs all of them to be permitted")
 }
 
 // sandboxTools converts the tools of sandboxed sessions, which parley has once for all agents: what one of them may not is denied.
-func (c *conversion) sandboxTools(m, agents map[string]any) {
-	if mode, _ := c.sandbox(agents); mode == "" || mode == "off" {
+func (c toolConverter) sandboxTools(m map[string]any) {
+	if mode, _ := strictestSandbox(c.Report, c.agents); mode == "" || mode == "off" {
 		return
 	}
 	section := func(t map[string]any) (map[string]any, bool) {
@@ -279,14 +284,14 @@ func (c *conversion) sandboxTools(m, agents map[string]any) {
 	}
 	var all []toolPolicy
 	add := func(what string, s map[string]any) {
-		all = append(all, c.policiesOf(what, s, nil)...)
+		all = append(all, toolPolicies(c.Report, what, s, nil)...)
 		if len(entries(s["allow"])) == 0 { // OpenClaw's own list
 			all = append(all, toolPolicy{limited: true, allow: append(slices.Clone(sandboxDefault), mustTexts(s["alsoAllow"])...)})
 		}
 	}
 	global, _ := section(m)
 	add("tools.sandbox.tools", global)
-	for _, r := range listed(agents) {
+	for _, r := range listed(c.agents) {
 		if own, has := section(object(r.fields["tools"])); has {
 			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents, so the strictest holds")
 			add(r.what+".tools.sandbox.tools", own)
@@ -304,62 +309,8 @@ func mustTexts(v any) []string {
 var sandboxDefault = []string{"exec", "process", "read", "write", "edit", "apply_patch", "image", "sessions_list", "sessions_history", "sessions_send",
 	"sessions_spawn", "sessions_yield", "subagents", "session_status"}
 
-// groupTools converts the tools of a group. OpenClaw goes by the most specific section, parley by all of them together, which permits no more.
-// def is the section of all groups, or of the server around a channel; it counts where the group says nothing.
-func (c *conversion) groupTools(k channels.Kind, at string, m, def map[string]any) (r rights, bySender map[string]rights) {
-	whole, from := object(m["tools"]), []map[string]any{object(m["toolsBySender"])}
-	if m["tools"] != nil && whole == nil || m["toolsBySender"] != nil && from[0] == nil {
-		c.Need(at+".tools", "the value cannot be read, so no tool is permitted here")
-		return nothing, nil
-	}
-	if m["tools"] == nil {
-		whole, from = object(def["tools"]), append(from, object(def["toolsBySender"]))
-	}
-	all := c.policiesOf(at+".tools", whole, nil)
-	said := map[string][]toolPolicy{}
-	for i, section := range from {
-		before := maps.Clone(said)
-		for _, who := range slices.Sorted(maps.Keys(section)) {
-			own := object(section[who])
-			if word, rest, _ := strings.Cut(who, ":"); word == "channel" {
-				kind, id, _ := strings.Cut(rest, ":")
-				if channels.Kind(strings.ToLower(kind)) != k {
-					continue // nobody of this channel
-				}
-				who = id
-			}
-			id, ok := c.senderKey(k, who)
-			if !ok || own == nil {
-				c.Need(fmt.Sprintf("%s.toolsBySender.%s", at, who), "parley knows no such person, so no tool is permitted in this group: write the person's id, and permit the tools again")
-				return nothing, nil
-			}
-			if _, has := before[id]; has && i > 0 {
-				continue
-			}
-			said[id] = append(said[id], c.policiesOf(at+".toolsBySender."+who, own, nil)...)
-		}
-	}
-	bySender = map[string]rights{}
-	for id, all := range said {
-		bySender[id] = convert(all)
-	}
-	return convert(all), bySender
-}
-
-// senderKey reads a key of toolsBySender: id:…, e164:…, or an id alone. Names name no person.
-func (c *conversion) senderKey(k channels.Kind, who string) (string, bool) {
-	word, rest, ok := strings.Cut(who, ":")
-	switch {
-	case ok && (word == "id" || word == "e164"):
-		return c.person(k, rest)
-	case ok && (word == "username" || word == "name"):
-		return "", false
-	}
-	return c.person(k, who)
-}
-
 // visibility carries tools.sessions.visibility over.
-func (c *conversion) visibility(v any) {
+func (c toolConverter) visibility(v any) {
 	if v == nil {
 		return
 	}
@@ -370,11 +321,11 @@ func (c *conversion) visibility(v any) {
 	} else {
 		c.Carry("tools.sessions.visibility", "")
 	}
-	put(c.out, []string{"tools", "sessions", "visibility"}, mode)
+	c.put([]string{"tools", "sessions", "visibility"}, mode)
 }
 
 // agentToAgent carries over which agents reach each other. A list that cannot be read reaches nobody.
-func (c *conversion) agentToAgent(m map[string]any) {
+func (c toolConverter) agentToAgent(m map[string]any) {
 	if m["enabled"] != true {
 		c.Carry("tools.agentToAgent", "off")
 		return
@@ -395,9 +346,9 @@ func (c *conversion) agentToAgent(m map[string]any) {
 	if len(allow) > 0 && len(names) == 0 {
 		return // an empty list would mean all
 	}
-	put(c.out, []string{"tools", "agentToAgent", "enabled"}, true)
+	c.put([]string{"tools", "agentToAgent", "enabled"}, true)
 	if len(names) > 0 {
-		put(c.out, []string{"tools", "agentToAgent", "allow"}, anys(names))
+		c.put([]string{"tools", "agentToAgent", "allow"}, anys(names))
 	}
 	c.Carry("tools.agentToAgent", "")
 }
