@@ -24,6 +24,7 @@ const everybody = "*"
 type access struct {
 	dm          string
 	allow       []string
+	unpaired    []string // people whose pairing does not count
 	groupPolicy string
 	senders     []string // groupAllowFrom
 	hasSenders  bool     // the list is written, though it may be empty
@@ -195,27 +196,9 @@ func (c accessConverter) direct(what string, f map[string]any, a *access) {
 		a.dm = disabled
 		c.Need(what+".dmPolicy", "parley does not know this policy and closed the direct chats: choose pairing, allowlist, open or disabled")
 	}
-	c.singleChats(what, object(f["direct"]), a)
-}
-
-// singleChats closes the direct chats that have restrictions of their own, which parley has not.
-func (c accessConverter) singleChats(what string, chats map[string]any, a *access) {
-	for _, id := range slices.Sorted(maps.Keys(chats)) {
-		m := object(chats[id])
-		at := what + ".direct." + id
-		if !slices.ContainsFunc([]string{"enabled", "dmPolicy", "allowFrom", "tools", "toolsBySender", "requireTopic"}, func(k string) bool {
-			sub, isObject := m[k].(map[string]any)
-			return m[k] != nil && !(k == "enabled" && m[k] == true) && (!isObject || len(sub) > 0)
-		}) {
-			c.Leave(at, "parley has no settings of single direct chats")
-			continue
-		}
-		who := Bare("telegram", id)
-		a.allow = slices.DeleteFunc(a.allow, func(p string) bool { return p == who })
-		if id == everybody || slices.Contains(a.allow, everybody) || a.dm == pairing {
-			a.dm = disabled
-		}
-		c.Need(at, "parley has no restrictions of single direct chats: this person is not let in; add the person to allowFrom without the restriction, or accept that parley refuses this chat")
+	listed := slices.Clone(a.allow)
+	if c.directChats(what, object(f["direct"]), a); len(a.allow) < len(listed) && f["groupAllowFrom"] == nil && c.kind != "discord" {
+		a.senders, a.hasSenders = listed, true // groups go on by the whole list
 	}
 }
 
@@ -238,7 +221,9 @@ func (c accessConverter) groupPolicy(what string, f map[string]any) string {
 // groups converts the groups of Telegram and WhatsApp.
 func (c accessConverter) groups(what string, f map[string]any, a *access) {
 	a.groupPolicy = c.groupPolicy(what, f)
-	a.senders, a.hasSenders = c.people(what+".groupAllowFrom", f["groupAllowFrom"])
+	if f["groupAllowFrom"] != nil {
+		a.senders, a.hasSenders = c.people(what+".groupAllowFrom", f["groupAllowFrom"])
+	}
 	if a.groupPolicy == disabled {
 		return
 	}

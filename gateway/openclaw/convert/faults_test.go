@@ -63,6 +63,10 @@ func TestClosed(t *testing.T) {
 		{"deny for groups of such a channel", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "slack", "chatType": "group"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "left: slack"},
 		{"deny with an unknown condition", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "need: channel telegram"},
 		{"allow with an unknown condition", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: provider"},
+		{"deny for an account", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "accountId": "My Biz"}}]}}}`, "session sendPolicy rules 0", `{"action":"deny","match":{"accountId":"my-biz","channel":"telegram"}}`, "carried: rules[0]"},
+		{"deny for any account", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "accountId": "*"}}]}}}`, "session sendPolicy rules 0", `{"action":"deny","match":{"channel":"telegram"}}`, "carried: rules[0]"},
+		{"allow for any account", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"accountId": "*"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: accountId"},
+		{"an account that is no text", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"accountId": 7}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "need: accountId"},
 		{"rules that are no list", `{"session": {"sendPolicy": {"rules": {"a": 1}}}}`, "session sendPolicy", `{"default":"deny"}`, "need: write them again"},
 		{"names in the list of a group", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"-1001": {"allowFrom": ["bob"], "requireMention": false}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
 		{"a group without senders", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"-1001": {}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
@@ -92,6 +96,46 @@ func TestClosed(t *testing.T) {
 		}
 		if len(r.OpenToMore) > 0 {
 			t.Errorf("%s: %+v", c.name, r.OpenToMore)
+		}
+	}
+}
+
+// TestOneDirectChat: what OpenClaw says of one person's direct chat keeps out this person, and others only where parley cannot tell them apart.
+// source: openclaw docs/channels/telegram.md (channels.telegram.direct.<id>, "*" for the others)
+func TestOneDirectChat(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, dm, allow, section string }{
+		{"closed under pairing", `"allowFrom": ["1001", "777"], "direct": {"777": {"dmPolicy": "disabled"}}`, `"pairing"`, `["1001"]`, "different: do not approve"},
+		{"closed under pairing, and not listed", `"allowFrom": ["1001"], "direct": {"777": {"enabled": false}}`, `"pairing"`, `["1001"]`, "different: do not approve"},
+		{"closed under allowlist", `"dmPolicy": "allowlist", "allowFrom": ["1001", "tg:777"], "direct": {"telegram:777": {"dmPolicy": "disabled"}}`, `"allowlist"`, `["1001"]`, "carried: direct.telegram:777"},
+		{"closed under open", `"dmPolicy": "open", "allowFrom": ["*", "1001"], "direct": {"777": {"dmPolicy": "disabled"}}`, `"allowlist"`, `["1001"]`, "need: everybody except"},
+		{"closed under open, nobody named", `"dmPolicy": "open", "allowFrom": ["*"], "direct": {"777": {"dmPolicy": "disabled"}}`, `"disabled"`, "null", "need: everybody except"},
+		{"its own list has the person", `"dmPolicy": "open", "allowFrom": ["*"], "direct": {"777": {"allowFrom": ["777"]}}`, `"open"`, `["*"]`, "carried: direct.777"},
+		{"its own list has somebody else", `"dmPolicy": "allowlist", "allowFrom": ["1001", "777"], "direct": {"777": {"allowFrom": ["1001"]}}`, `"allowlist"`, `["1001"]`, "carried: direct.777"},
+		{"tools of one person", `"allowFrom": ["1001", "777"], "direct": {"777": {"tools": {"deny": ["cron"]}}}`, `"pairing"`, `["1001"]`, "need: restrictions of one direct chat"},
+		{"only names it", `"dmPolicy": "open", "allowFrom": ["*"], "direct": {"777": {"systemPrompt": "Be short."}}`, `"open"`, `["*"]`, "left: direct.777.systemPrompt"},
+		{"everybody else closed", `"allowFrom": ["1001", "777"], "direct": {"*": {"enabled": false}, "1001": {}}`, `"allowlist"`, `["1001"]`, "different: direct.*"},
+		{"everybody closed", `"allowFrom": ["1001"], "direct": {"*": {"dmPolicy": "disabled"}}`, `"disabled"`, "null", "different: direct.*"},
+		{"a topic closed", `"allowFrom": ["1001", "777"], "direct": {"777": {"topics": {"5": {"enabled": false}}}}`, `"pairing"`, `["1001"]`, "need: restrictions of one direct chat"},
+	} {
+		out, got, r := made(t, `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"-1001": {}}, `+c.in+`}}}`, nil, convert.Person{Channel: "telegram", Account: "default", ID: "777"})
+		if dm, allow := shown(at(out, "channels telegram dmPolicy")), shown(at(out, "channels telegram allowFrom")); dm != c.dm || allow != c.allow {
+			t.Errorf("%s: %s %s, want %s %s", c.name, dm, allow, c.dm, c.allow)
+		}
+		if len(got.Paired) > 0 {
+			t.Errorf("%s: %v stays paired", c.name, got.Paired)
+		}
+		r.Sort()
+		name, word, _ := strings.Cut(c.section, ": ")
+		section := map[string][]report.Item{"need": r.NeedsYou, "different": r.Different, "left": r.Left, "carried": r.Carried}[name]
+		if !slices.ContainsFunc(section, func(i report.Item) bool { return strings.Contains(i.What+" "+i.Why, word) }) {
+			t.Errorf("%s: no %q in %+v", c.name, word, section)
+		}
+		if c.allow != "null" && strings.Contains(c.in, `"1001", "777"]`) && !strings.Contains(shown(at(out, "channels telegram groupAllowFrom")), "777") {
+			t.Errorf("%s: the person is kept out of groups as well", c.name)
+		}
+		if strings.Contains(shown(r.Carried), "channels.telegram.dmPolicy") && !strings.Contains(c.in, `"dmPolicy": `+c.dm+`,`) {
+			t.Errorf("%s: dmPolicy changed, and stands under carried over", c.name)
 		}
 	}
 }

@@ -28,6 +28,8 @@ func (c ownerConverter) keepPaired() (out []Person) {
 		}
 		id, ok := c.ids.Person(p.Channel, string(p.ID))
 		switch a := c.accounts[i]; {
+		case slices.Contains(a.access.unpaired, id):
+			count[what+"\x00channels."+string(a.kind)+".direct keeps them out"]++
 		case a.access.dm != pairing:
 			count[what+"\x00dmPolicy is "+a.access.dm+", and OpenClaw admits paired people only under pairing"]++
 		case !ok || id == everybody || strings.HasPrefix(id, "@"):
@@ -64,7 +66,7 @@ func (c ownerConverter) admits(a *account, id string) bool {
 	in := func(list []string) bool { return slices.Contains(list, id) || slices.Contains(list, everybody) }
 	paired := slices.ContainsFunc(c.paired, func(p Person) bool {
 		known, ok := c.ids.Person(a.kind, string(p.ID))
-		return ok && a.access.dm == pairing && p.Channel == a.kind && AccountID(string(p.Account)) == a.id && known == id
+		return ok && a.access.dm == pairing && !slices.Contains(a.access.unpaired, id) && p.Channel == a.kind && AccountID(string(p.Account)) == a.id && known == id
 	})
 	if a.access.dm == disabled || !in(a.access.allow) && !paired {
 		return false

@@ -13,7 +13,7 @@ import (
 // sendRule is one rule of session.sendPolicy as it can be carried over.
 type sendRule struct {
 	deny  bool
-	match map[string]string // parley's conditions: channel, chatType, keyPrefix, rawKeyPrefix
+	match map[string]string // parley's conditions: channel, accountId, chatType, keyPrefix, rawKeyPrefix
 }
 
 func (r sendRule) write() map[string]any {
@@ -105,6 +105,9 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 			}
 		case isText && k == "chatType" && slices.Contains([]string{"dm", "direct", "group", "channel"}, low):
 			r.match[k] = strings.Replace(low, "dm", "direct", 1)
+		case isText && k == "accountId" && s == everybody && r.deny: // any account
+		case isText && k == "accountId" && s != everybody:
+			r.match[k] = string(AccountID(s))
 		case isText && (k == "keyPrefix" || k == "rawKeyPrefix"):
 			prefix, same := c.keyPrefix(s)
 			if r.match[k] = prefix; !same {
