@@ -8,7 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
-	"parley/gateway/openclaw/convert"
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/source"
 	"parley/sessions"
 )
@@ -62,7 +62,7 @@ func quoted(s string) string {
 // jobsAndNotes takes what is in the folder beside configuration and sessions. Jobs stand in the report as commands.
 func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	for _, w := range src.Workspaces {
-		agent := convert.AgentID(w.Agent)
+		agent := ids.Agent(w.Agent)
 		for _, text := range w.Notes {
 			x.Notes = append(x.Notes, sessions.AddNote{Agent: agent, Key: sessions.MainKey(agent), Text: text})
 		}
@@ -70,9 +70,12 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	models := source.Models(src.Tree)
 	for _, j := range src.Jobs {
 		notes := slices.Clone(j.Notes)
+		for n, name := 2, j.What; slices.ContainsFunc(x.Jobs, func(o Job) bool { return o.What == j.What }); n++ {
+			j.What = fmt.Sprintf("%s (%d)", name, n) // another job has the name
+		}
 		out := Job{What: j.What, Name: j.Name, Message: j.Message, Every: j.Every, Cron: j.Cron, Zone: j.Zone, Thinking: j.Thinking, Timeout: j.Timeout, Off: j.Off}
 		if j.Agent != "" {
-			out.Agent = string(convert.AgentID(j.Agent))
+			out.Agent = string(ids.Agent(j.Agent))
 		}
 		if !j.At.IsZero() {
 			out.At = j.At.Format(time.RFC3339)
@@ -122,7 +125,7 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	}
 	a := channels.Address{Channel: kind, Account: channels.DefaultAccount, Type: channels.Direct}
 	if t.Account != "" {
-		a.Account = convert.AccountID(t.Account)
+		a.Account = ids.Account(t.Account)
 	}
 	for more := true; more; {
 		more = false

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 	"parley/sessions"
 )
@@ -59,7 +60,7 @@ func (c *agentConverter) convert(v map[string]any) {
 	}
 	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
 	for i, r := range all {
-		e := map[string]any{"id": string(AgentID(r.id))}
+		e := map[string]any{"id": string(ids.Agent(r.id))}
 		for _, k := range slices.Sorted(maps.Keys(r.fields)) {
 			switch k {
 			case "id", "workspace", "sandbox", "tools", "runtime":
@@ -99,7 +100,7 @@ func (c *agentConverter) convert(v map[string]any) {
 func ownAgents(r *report.Report, all []raw) (out []raw) {
 	taken := map[sessions.AgentID]bool{}
 	for _, a := range all {
-		switch id := AgentID(a.id); {
+		switch id := ids.Agent(a.id); {
 		case isACP(a):
 			r.Leave(a.what, "it runs in another program over ACP, which parley does not support. Connect its tools as MCP servers (docs/mcp.md)")
 		case taken[id]:
@@ -123,15 +124,15 @@ func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
 		c.Need(what, "the list cannot be read, so the agent spawns only itself: write it again")
 		return
 	}
-	var ids []string
+	var spawned []string
 	for _, a := range allow {
 		if a != everybody {
-			a = string(AgentID(a))
+			a = string(ids.Agent(a))
 		}
-		ids = append(ids, a)
+		spawned = append(spawned, a)
 	}
-	if len(ids) > 0 {
-		put(out, []string{"subagents", "allowAgents"}, anys(ids))
+	if len(spawned) > 0 {
+		put(out, []string{"subagents", "allowAgents"}, anys(spawned))
 		c.Carry(what, "")
 	}
 }
@@ -224,7 +225,7 @@ func (c *agentConverter) ownWorkspace(r raw, root string, isDefault bool, out ma
 		c.workspace("agents.defaults.workspace", root, out)
 		return
 	}
-	for _, dir := range []string{root + "-" + string(AgentID(r.id)), filepath.Join(root, string(AgentID(r.id)))} {
+	for _, dir := range []string{root + "-" + string(ids.Agent(r.id)), filepath.Join(root, string(ids.Agent(r.id)))} {
 		if c.isFolder(dir) {
 			c.workspace(r.what+".workspace", dir, out)
 			return

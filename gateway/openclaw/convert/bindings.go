@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/ids"
 	"parley/sessions"
 )
 
@@ -35,7 +36,7 @@ func (c bindingConverter) convert(v any) {
 			raw = match["provider"] // its older name
 		}
 		kind := channels.Kind(strings.ToLower(text(raw)))
-		agent := AgentID(text(m["agentId"]))
+		agent := ids.Agent(text(m["agentId"]))
 		switch {
 		case m["type"] == "acp":
 			c.Leave(what, "parley has no ACP agents, so the default agent answers there. Connect the tools of an ACP agent as MCP servers (docs/mcp.md)")
@@ -57,7 +58,7 @@ func (c bindingConverter) convert(v any) {
 		case why != "":
 			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
 			c.accounts.closeWhere(func(a *account) bool {
-				return a.kind == kind && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id)
+				return a.kind == kind && (text(match["accountId"]) == "*" || ids.Account(text(match["accountId"])) == a.id)
 			})
 		default:
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
@@ -78,7 +79,7 @@ func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
 	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
 	for i, r := range all {
 		if isACP(r) {
-			out, isDefault = append(out, AgentID(r.id)), isDefault || i == first
+			out, isDefault = append(out, ids.Agent(r.id)), isDefault || i == first
 		}
 	}
 	return out, isDefault
@@ -97,7 +98,7 @@ func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map
 			if s := text(v); s == everybody {
 				to[key] = s
 			} else {
-				to[key] = string(AccountID(s))
+				to[key] = string(ids.Account(s))
 			}
 		case "guildId", "teamId":
 			to[key] = strings.TrimSpace(fmt.Sprint(v))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/ids"
 )
 
 // account is one account as it was converted.
@@ -104,7 +105,7 @@ func (c *channelConverter) convert(top map[string]any) {
 	all := map[string]any{}
 	section["accounts"] = all
 	for _, id := range slices.Sorted(maps.Keys(raw)) {
-		name, out := AccountID(id), map[string]any{}
+		name, out := ids.Account(id), map[string]any{}
 		at := what + ".accounts." + id
 		if all[string(name)] != nil {
 			c.Need(at, "another account becomes the same name in parley: rename one of them, and add it to the new file")
@@ -122,7 +123,7 @@ func (c *channelConverter) convert(top map[string]any) {
 
 func hasAccount(own map[string]any, id channels.AccountID) bool {
 	for name := range own {
-		if AccountID(name) == id {
+		if ids.Account(name) == id {
 			return true
 		}
 	}
@@ -200,7 +201,7 @@ func (c *channelConverter) token(a *account, f map[string]any) {
 		if a.id != channels.DefaultAccount {
 			name = variableFor(string(a.kind), string(a.id), "token")
 		}
-		a.out["token"] = c.secret(a.what+"."+key, name, v)
+		a.out["token"] = secretOr(name, v)
 		c.Carry(a.what+"."+key, "")
 		return
 	}
@@ -231,7 +232,7 @@ func (c *channelConverter) fields(what string, f, out map[string]any) {
 				c.Leave(at, "parley shows answers in direct chats while they are written: streaming.direct and streaming.group change that")
 			}
 		case c.kind == "telegram" && key == "webhookSecret":
-			put(out, []string{"webhook", "secret"}, c.secret(at, variableFor(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
+			put(out, []string{"webhook", "secret"}, secretOr(variableFor(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
 			c.Carry(at, "")
 		case c.kind == "telegram" && key == "webhookUrl":
 			put(out, []string{"webhook", "url"}, v)

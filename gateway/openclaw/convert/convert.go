@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 )
 
@@ -40,7 +41,7 @@ type Result struct {
 // Configuration converts a configuration. It never fails: what parley would refuse is closed or left out, and reported.
 func Configuration(in Input) Result {
 	top := in.Top
-	o := &output{Report: in.Report, ids: IDs{in.Table}, getenv: in.Getenv, config: map[string]any{}}
+	o := &output{Report: in.Report, ids: ids.Adapters{Table: in.Table}, getenv: in.Getenv, config: map[string]any{}}
 	models := newModelConverter(o, top)
 	agents := agentConverter{output: o, models: models, tools: object(top["tools"])}
 	agents.convert(object(top["agents"]))
@@ -69,8 +70,8 @@ func Configuration(in Input) Result {
 		all = nil
 	}
 	owners := ownerConverter{o, all, in.Paired}
-	r.Config = append(r.Config, owners.section(object(top["commands"]))...)
 	r.Paired = owners.keepPaired()
+	r.Config = append(r.Config, owners.section(object(top["commands"]), r.Paired)...)
 	return r
 }
 

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ func (c finisher) finish() (made []byte, missing []string, ok bool) {
 		_, problems, err := config.Parse("config.yaml", text, c.table, func(name string) string {
 			v := c.getenv(name)
 			if v == "" && slices.Contains(named, name) {
-				return stand(text, name)
+				return stand(text, name, slices.Index(named, name))
 			}
 			return v
 		})
@@ -56,10 +57,10 @@ func (c finisher) finish() (made []byte, missing []string, ok bool) {
 var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
 
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
-func stand(text []byte, name string) string {
+func stand(text []byte, name string, number int) string {
 	for _, line := range strings.Split(string(text), "\n") {
 		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretKey.MatchString(key) && strings.Contains(line, "${"+name+"}") {
-			return "0:unset"
+			return fmt.Sprintf("%d:unset", number) // each account has its own
 		}
 	}
 	return "100000000000000001"

@@ -197,7 +197,7 @@ func (c *modelConverter) key(name string, set map[string]any) string {
 	case key == "", key == nil && isBuilt && known[name].key == "":
 		return ""
 	case key != nil:
-		return c.secret("models.providers."+name+".apiKey", env, key)
+		return secretOr(env, key)
 	}
 	return "${" + env + "}"
 }

@@ -3,13 +3,14 @@ package convert
 import (
 	"strings"
 
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 )
 
 // output is the new configuration under way and the report about the old one. All converters write to one output.
 type output struct {
 	*report.Report
-	ids    IDs
+	ids    ids.Adapters
 	getenv func(string) string
 	config map[string]any
 }

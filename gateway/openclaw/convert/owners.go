@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/ids"
 )
 
 // ownerConverter decides who is an owner and who stays paired, by whom the converted accounts admit.
@@ -20,7 +21,7 @@ type ownerConverter struct {
 func (c ownerConverter) keepPaired() (out []Person) {
 	count := map[string]int{}
 	for _, p := range c.paired {
-		i := slices.IndexFunc(c.accounts, func(a *account) bool { return a.kind == p.Channel && a.id == AccountID(string(p.Account)) })
+		i := slices.IndexFunc(c.accounts, func(a *account) bool { return a.kind == p.Channel && a.id == ids.Account(string(p.Account)) })
 		what := fmt.Sprintf("pairing on %s, account %s", p.Channel, p.Account)
 		if i < 0 {
 			count[what+"\x00there is no such account"]++
@@ -66,7 +67,7 @@ func (c ownerConverter) admits(a *account, id string) bool {
 	in := func(list []string) bool { return slices.Contains(list, id) || slices.Contains(list, everybody) }
 	paired := slices.ContainsFunc(c.paired, func(p Person) bool {
 		known, ok := c.ids.Person(a.kind, string(p.ID))
-		return ok && a.access.dm == pairing && !slices.Contains(a.access.unpaired, id) && p.Channel == a.kind && AccountID(string(p.Account)) == a.id && known == id
+		return ok && a.access.dm == pairing && !slices.Contains(a.access.unpaired, id) && p.Channel == a.kind && ids.Account(string(p.Account)) == a.id && known == id
 	})
 	if a.access.dm == disabled || !in(a.access.allow) && !paired {
 		return false
@@ -117,33 +118,38 @@ func (c ownerConverter) ownerOf(entry string) (k channels.Kind, id string, ok bo
 	return found[0], id, true
 }
 
-// section returns the section commands, which makes owners of those whom OpenClaw names, or of the one person whom it lets write. parley listens to an owner everywhere, so nobody
-// becomes one who was not admitted everywhere before.
-func (c ownerConverter) section(commands map[string]any) (section []byte) {
+// section returns the section commands. It makes owners of those whom OpenClaw names, or of the one person whom it lets write. parley listens to
+// an owner everywhere, so nobody becomes one who was not admitted everywhere before. paired are the people whom parley keeps as paired.
+func (c ownerConverter) section(commands map[string]any, paired []Person) (section []byte) {
 	const key = "commands.ownerAllowFrom"
-	named := entries(commands["ownerAllowFrom"])
 	var out []string
-	for _, v := range named {
+	asked := false
+	for _, v := range entries(commands["ownerAllowFrom"]) {
 		entry := strings.TrimSpace(fmt.Sprint(v))
 		k, id, ok := c.ownerOf(entry)
 		switch place := c.notAdmitting(k, id); {
 		case !ok:
 			c.Need(key+": "+entry, "the entry names no single person: write channel:id, such as telegram:1001")
+			asked = true
 		case place == "no account":
 			c.Leave(key+": "+entry, "there is no account of this channel")
 		case place != "":
-			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: to allow that, add %s:%s to %s", place, k, id, key))
+			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: to allow that, add the line %s", place, ownerLine(string(k)+":"+id)))
+			asked = true
 		default:
 			out = append(out, string(k)+":"+id)
 		}
 	}
-	if commands["ownerAllowFrom"] == nil {
-		out = c.onlyPerson(key)
+	listed := c.listed()
+	if commands["ownerAllowFrom"] == nil && len(listed) == 1 {
+		if kind, id, _ := strings.Cut(listed[0], ":"); c.notAdmitting(channels.Kind(kind), id) == "" {
+			out = listed
+			c.Differ(key, "the only person of allowFrom is the owner: "+listed[0])
+		}
 	}
-	out = slices.Compact(out)
-	if len(out) == 0 {
-		if len(c.accounts) > 0 {
-			c.Need("owners", "parley has no owner yet, and only owners may use /send or let people in: add channel:id to "+key)
+	if out = slices.Compact(out); len(out) == 0 {
+		if len(c.accounts) > 0 && !asked {
+			c.Need(key, noOwner(listed, paired))
 		}
 		return nil
 	}
@@ -157,26 +163,45 @@ func (c ownerConverter) section(commands map[string]any) (section []byte) {
 	return section
 }
 
-// onlyPerson returns the one person of all lists of direct chats; of several it reports a choice.
-func (c ownerConverter) onlyPerson(key string) []string {
-	var who, all []string
+// noOwner says how to make an owner, with the people whom lists or pairing admit.
+func noOwner(listed []string, paired []Person) string {
+	var ways []string
+	if len(listed) > 0 || len(paired) == 0 {
+		if listed == nil {
+			listed = []string{"CHANNEL:ID"}
+		}
+		ways = append(ways, "Add this line, with the owners alone: "+ownerLine(listed...))
+	}
+	var run []string
+	for _, p := range paired[:min(len(paired), maxPairedShown)] {
+		if command := fmt.Sprintf("parley pairing approve %s %s --owner", p.Channel, p.ID); !slices.Contains(run, command) {
+			run = append(run, command)
+		}
+	}
+	if len(run) > 0 {
+		ways = append(ways, "A paired person becomes an owner with the host running: "+strings.Join(run, ", or "))
+	}
+	return "parley has no owner yet, and only owners may use /send or let people in. " + strings.Join(ways, ". ")
+}
+
+// maxPairedShown bounds the commands for paired people; parley pairing list shows all of them.
+const maxPairedShown = 5
+
+// ownerLine is the line of the configuration that makes owners.
+func ownerLine(who ...string) string {
+	return `commands: {ownerAllowFrom: ["` + strings.Join(who, `", "`) + `"]}`
+}
+
+// listed returns the people whom the lists of direct chats name, as channel:id.
+func (c ownerConverter) listed() (out []string) {
 	for _, a := range c.accounts {
 		for _, id := range a.access.allow {
-			if o := string(a.kind) + ":" + id; a.access.dm != disabled && id != everybody && !variable.MatchString(id) && !strings.HasPrefix(id, "@") && !slices.Contains(all, o) {
-				if all = append(all, o); c.notAdmitting(a.kind, id) == "" {
-					who = append(who, o)
-				}
+			if o := string(a.kind) + ":" + id; a.access.dm != disabled && id != everybody && !variable.MatchString(id) && !strings.HasPrefix(id, "@") && !slices.Contains(out, o) {
+				out = append(out, o)
 			}
 		}
 	}
-	switch {
-	case len(all) == 1 && len(who) == 1:
-		c.Differ(key, "the only person of allowFrom is the owner: "+who[0])
-		return who
-	case len(all) > 0:
-		c.Need(key, "several people may write to parley; add those who are owners: "+strings.Join(all, ", "))
-	}
-	return nil
+	return out
 }
 
 // notAdmitting returns the first account of a channel that does not let a person write everywhere; "" = all do.

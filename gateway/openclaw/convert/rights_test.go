@@ -3,6 +3,7 @@ package convert_test
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func imported(t *testing.T, top map[string]any, paired []convert.Person) *world 
 	var r report.Report
 	got := convert.Configuration(convert.Input{Top: top, Table: table(), Getenv: func(string) string { return "" }, Paired: paired, Report: &r})
 	c, _, err := config.Parse("x.yaml", got.Config, table(), func(n string) string {
-		return "1000:unset"
+		return fmt.Sprintf("%d:unset", crc32.ChecksumIEEE([]byte(n)))
 	})
 	if err != nil {
 		t.Fatalf("parley refuses what was made: %v\n%s", err, got.Config)

@@ -21,13 +21,11 @@ func variableFor(parts ...string) string {
 	return name
 }
 
-// secret returns the reference that stands for a secret: package source put a variable into its place. Without one a person must set a variable.
-func (o *output) secret(what, name string, v any) string {
+// secretOr returns the reference that stands for a secret: package source put a variable into its place. Without one it refers to the variable
+// name, which a person must set: package source reports every variable without a value.
+func secretOr(name string, v any) string {
 	if s, ok := v.(string); ok && len(references([]byte(s))) > 0 {
 		return s
-	}
-	if o.getenv(name) == "" {
-		o.Need(what, "the secret is missing: set the variable "+name)
 	}
 	return "${" + name + "}"
 }

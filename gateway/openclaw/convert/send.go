@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 )
 
@@ -107,7 +108,7 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 			r.match[k] = strings.Replace(low, "dm", "direct", 1)
 		case isText && k == "accountId" && s == everybody && r.deny: // any account
 		case isText && k == "accountId" && s != everybody:
-			r.match[k] = string(AccountID(s))
+			r.match[k] = string(ids.Account(s))
 		case isText && (k == "keyPrefix" || k == "rawKeyPrefix"):
 			prefix, same := c.keyPrefix(s)
 			if r.match[k] = prefix; !same {

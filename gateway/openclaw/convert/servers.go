@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 )
 
@@ -39,7 +40,7 @@ func (o *output) servers(mcp map[string]any) {
 					case string, json.Number, bool:
 						values[n] = fmt.Sprint(x)
 					default:
-						values[n] = o.secret(what+"."+key+"."+n, variableFor("mcp", to, n), x)
+						values[n] = secretOr(variableFor("mcp", to, n), x)
 					}
 				}
 				out[key] = values
@@ -120,7 +121,7 @@ func (o *output) hooks(m map[string]any) {
 		case "path":
 			o.put([]string{"hooks", k}, m[k])
 		case "token":
-			o.put([]string{"hooks", k}, o.secret(what, "PARLEY_HOOKS_TOKEN", m[k]))
+			o.put([]string{"hooks", k}, secretOr("PARLEY_HOOKS_TOKEN", m[k]))
 		case "allowRequestSessionKey":
 			o.put([]string{"hooks", k}, m[k] == true)
 		case "allowedSessionKeyPrefixes":
@@ -130,16 +131,16 @@ func (o *output) hooks(m map[string]any) {
 			}
 			o.put([]string{"hooks", k}, anys(prefixes))
 		case "allowedAgentIds":
-			ids, ok := texts(m[k])
-			if !ok || len(ids) == 0 {
+			allowed, ok := texts(m[k])
+			if !ok || len(allowed) == 0 {
 				continue // parley then takes the default agent alone
 			}
-			for i, id := range ids {
+			for i, id := range allowed {
 				if id != everybody {
-					ids[i] = string(AgentID(id))
+					allowed[i] = string(ids.Agent(id))
 				}
 			}
-			o.put([]string{"hooks", "allowedAgents"}, anys(ids))
+			o.put([]string{"hooks", "allowedAgents"}, anys(allowed))
 		case "mappings":
 			o.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
 			continue

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 	"parley/policy"
 )
@@ -340,7 +341,7 @@ func (c toolConverter) agentToAgent(m map[string]any) {
 		if strings.Contains(e, "*") {
 			names = append(names, strings.ToLower(e))
 		} else if e != "" {
-			names = append(names, string(AgentID(e)))
+			names = append(names, string(ids.Agent(e)))
 		}
 	}
 	if len(allow) > 0 && len(names) == 0 {
