@@ -252,7 +252,7 @@ func TestReport(t *testing.T) {
 	has(r.Report.Different, "openai-user:ada", "own token")
 	has(r.Report.Carried, "pairing on telegram, account default: 2 people", "pairing list")
 	has(r.Report.NeedsYou, "channels.telegram.allowFrom: @Grace", "not by name")
-	has(r.Report.NeedsYou, "channels: general", "ids")
+	has(r.Report.NeedsYou, "channels: general", "by id")
 	has(r.Report.Carried, "agents.defaults.model.fallbacks[0] → openrouter/bees/b-1", "")
 	has(r.Report.Different, "agents.list.Helper Two.workspace", "does not exist")
 	has(r.Report.Carried, "models.providers.house", "")

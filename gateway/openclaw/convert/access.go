@@ -191,10 +191,10 @@ func (c accessConverter) direct(what string, f map[string]any, a *access) {
 		a.dm = pairing
 	case a.dm == open && !slices.Contains(a.allow, everybody):
 		a.dm = allowlist
-		c.Differ(what+".dmPolicy", `open without "*" in allowFrom admits only the people of allowFrom: it is allowlist`)
+		c.Differ(what+".dmPolicy", `OpenClaw's open without "*" admits only the people of allowFrom, so dmPolicy is allowlist`)
 	case a.dm != pairing && a.dm != allowlist && a.dm != open && a.dm != disabled:
 		a.dm = disabled
-		c.Need(what+".dmPolicy", "parley does not know this policy and closed the direct chats: choose pairing, allowlist, open or disabled")
+		c.Need(what+".dmPolicy", "parley does not know this policy, so the direct chats are closed: choose pairing, allowlist, open or disabled")
 	}
 	listed := slices.Clone(a.allow)
 	if c.directChats(what, object(f["direct"]), a); len(a.allow) < len(listed) && f["groupAllowFrom"] == nil && c.kind != "discord" {
@@ -214,7 +214,7 @@ func (c accessConverter) groupPolicy(what string, f map[string]any) string {
 	case p == allowlist, p == open, p == disabled:
 		return p
 	}
-	c.Need(at, "parley does not know this policy and closed the groups: choose allowlist, open or disabled")
+	c.Need(at, "parley does not know this policy, so the groups are closed: choose allowlist, open or disabled")
 	return disabled
 }
 
@@ -234,13 +234,13 @@ func (c accessConverter) groups(what string, f map[string]any, a *access) {
 		if id != everybody {
 			var ok bool
 			if key, ok = c.ids.Chat(c.kind, id); !ok {
-				c.Need(at, fmt.Sprintf("parley knows no such group on %s: use the group's id", c.kind))
+				c.Need(at, fmt.Sprintf("%s has no group with this id: write the group's id", c.kind))
 				continue
 			}
 		}
 		if _, twice := a.groups[key]; twice {
 			a.groups[key] = group{off: true}
-			c.Need(at, "the same group is listed twice and was closed: keep one of the entries")
+			c.Need(at, "two entries name this group, so it is closed: keep one of them")
 			continue
 		}
 		if a.groups == nil {
@@ -295,18 +295,22 @@ func (c accessConverter) group(at string, v any, def map[string]any, a access, i
 		if a.groupPolicy == open || in.topic && m["groupPolicy"] != nil {
 			g.allow = a.fallback()
 		}
+	case policy != disabled && m["groupPolicy"] != nil:
+		c.Need(at+".groupPolicy", "parley does not know this policy, so the group is closed: choose allowlist, open or disabled")
+		fallthrough
 	default:
 		g.off = true
 	}
-	if g.off && m["enabled"] != false && policy != disabled {
+	if g.off && m["enabled"] != false && (policy == open || policy == allowlist) {
 		c.Need(at, `no list of senders admits anybody here, so the group is closed: name people in allowFrom, or write "*" for everybody`)
 	}
-	if m["enabled"] != nil && m["enabled"] != true {
+	if m["enabled"] != nil && m["enabled"] != true || policy == disabled {
 		g.off = true
+		c.Carry(at, "closed")
 	}
 	if _, routed := m["agentId"]; routed {
 		g.off = true
-		c.Need(at+".agentId", "parley has no agent for a single topic: the topic is closed; open it with enabled: true, and the agent of its group answers")
+		c.Need(at+".agentId", "parley has no agent for a single topic, so this chat is closed: with enabled: true the agent of its group answers")
 	}
 	g.mention = mention(m["requireMention"], def["requireMention"])
 	g.prompt = text(m["systemPrompt"])
@@ -316,7 +320,7 @@ func (c accessConverter) group(at string, v any, def map[string]any, a access, i
 	for _, id := range slices.Sorted(maps.Keys(topics)) {
 		if id == everybody {
 			g.off = g.off || restricts(object(topics[id]))
-			c.Need(at+".topics.*", "parley has no settings for all topics of a group: write them for each topic. A group whose topics were restricted is closed")
+			c.Need(at+".topics.*", "parley has no entry for all topics of a group: write one for each topic. If the entry restricts them, the group is closed")
 			continue
 		}
 		if g.topics == nil {
@@ -326,7 +330,7 @@ func (c accessConverter) group(at string, v any, def map[string]any, a access, i
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(groupKeys, key) {
-			c.Leave(at+"."+key, "parley has no such setting for a group")
+			c.Leave(at+"."+key, "parley has no equivalent for a group")
 		}
 	}
 	if !g.off {

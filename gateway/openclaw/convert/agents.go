@@ -86,7 +86,7 @@ func (c *agentConverter) convert(v map[string]any) {
 	mode, visibility := strictestSandbox(c.Report, v)
 	if mode != "" {
 		c.put([]string{"agents", "defaults", "sandbox", "mode"}, mode)
-		c.Differ("agents.defaults.sandbox.mode", "it decides which session tools exist; parley runs no commands in containers")
+		c.Differ("agents.defaults.sandbox.mode", "in parley it decides only which session tools exist; parley runs no commands in containers")
 	}
 	if visibility != "" {
 		c.put([]string{"agents", "defaults", "sandbox", "sessionToolsVisibility"}, visibility)
@@ -104,7 +104,7 @@ func ownAgents(r *report.Report, all []raw) (out []raw) {
 		case isACP(a):
 			r.Leave(a.what, "it runs in another program over ACP, which parley does not support. Connect its tools as MCP servers (docs/mcp.md)")
 		case taken[id]:
-			r.Need(a.what, "another agent becomes the same id in parley: choose another id, and add the agent to the new file")
+			r.Need(a.what, "another agent has the same id in parley: choose another id, and add the agent to the new configuration")
 		default:
 			taken[id] = true
 			out = append(out, a)
@@ -167,7 +167,7 @@ func (c *agentConverter) agentTools(r raw, out map[string]any) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(object(r.fields["tools"]))) {
 		if !slices.Contains([]string{"allow", "alsoAllow", "deny", "profile", "byProvider", "toolsBySender", "sandbox"}, k) {
-			c.Leave(r.what+".tools."+k, "parley has no such setting for an agent")
+			c.Leave(r.what+".tools."+k, "parley has no equivalent for an agent")
 		}
 	}
 }

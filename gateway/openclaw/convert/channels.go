@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/configfile"
 	"parley/gateway/openclaw/ids"
 )
 
@@ -56,7 +57,7 @@ func (o *output) channels(section, senderGroups map[string]any) (out accounts) {
 	defaults := object(section["defaults"])
 	for _, key := range slices.Sorted(maps.Keys(defaults)) {
 		if key != "groupPolicy" {
-			o.Leave("channels.defaults."+key, "set it for each channel")
+			o.Leave("channels.defaults."+key, "parley has no default for all channels: set it for each channel")
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(section)) {
@@ -108,7 +109,7 @@ func (c *channelConverter) convert(top map[string]any) {
 		name, out := ids.Account(id), map[string]any{}
 		at := what + ".accounts." + id
 		if all[string(name)] != nil {
-			c.Need(at, "another account becomes the same name in parley: rename one of them, and add it to the new file")
+			c.Need(at, "another account has the same name in parley: rename one of them, and add it to the new configuration")
 			continue
 		}
 		all[string(name)] = out
@@ -167,7 +168,7 @@ func (c *channelConverter) account(a *account, f map[string]any) {
 		c.access.guilds(a.what, f, &a.access)
 		a.access.bots = f["allowBots"] == true
 		if f["allowBots"] != nil && f["allowBots"] != true && f["allowBots"] != false {
-			c.Leave(a.what+".allowBots", "parley has no mention rule for bots, so it ignores other bots")
+			c.Leave(a.what+".allowBots", "parley cannot demand a mention from bots alone, so it ignores other bots")
 		}
 	} else {
 		c.access.groups(a.what, f, &a.access)
@@ -199,7 +200,7 @@ func (c *channelConverter) token(a *account, f map[string]any) {
 		}
 		name := strings.ToUpper(string(a.kind)) + "_TOKEN"
 		if a.id != channels.DefaultAccount {
-			name = variableFor(string(a.kind), string(a.id), "token")
+			name = configfile.VariableName(string(a.kind), string(a.id), "token")
 		}
 		a.out["token"] = secretOr(name, v)
 		c.Carry(a.what+"."+key, "")
@@ -207,7 +208,7 @@ func (c *channelConverter) token(a *account, f map[string]any) {
 	}
 	if a.id == channels.DefaultAccount {
 		a.out["token"] = "${" + t.variable + "}"
-		c.Carry(a.what+"."+t.keys[0], "it is the variable "+t.variable+", as in OpenClaw")
+		c.Carry(a.what+"."+t.keys[0], "parley reads it from the variable "+t.variable+", as OpenClaw does")
 		return
 	}
 	if a.on {
@@ -232,7 +233,7 @@ func (c *channelConverter) fields(what string, f, out map[string]any) {
 				c.Leave(at, "parley shows answers in direct chats while they are written: streaming.direct and streaming.group change that")
 			}
 		case c.kind == "telegram" && key == "webhookSecret":
-			put(out, []string{"webhook", "secret"}, secretOr(variableFor(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
+			put(out, []string{"webhook", "secret"}, secretOr(configfile.VariableName(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
 			c.Carry(at, "")
 		case c.kind == "telegram" && key == "webhookUrl":
 			put(out, []string{"webhook", "url"}, v)

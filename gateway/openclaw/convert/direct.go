@@ -62,7 +62,7 @@ func (c accessConverter) directChats(what string, chats map[string]any, a *acces
 		if all.narrow {
 			c.Need(what+".direct.*", "parley has no restrictions of direct chats, so it admits only people with an entry of their own: add others to allowFrom to admit them without the restrictions")
 		} else {
-			c.Differ(what+".direct.*", "dmPolicy and allowFrom of the account say it now")
+			c.Differ(what+".direct.*", "dmPolicy and allowFrom of the account express it now")
 		}
 	}
 	if a.dm == open && !slices.Contains(a.allow, everybody) {
@@ -111,7 +111,7 @@ func (c accessConverter) directChat(at string, v any, account access) directChat
 				e.narrow = e.narrow || object(topic) == nil || restricts(object(topic))
 			}
 		default:
-			c.Leave(at+"."+k, "parley has no settings of single direct chats")
+			c.Leave(at+"."+k, "parley has no settings for single direct chats")
 		}
 	}
 	if v != nil && !isObject {

@@ -49,7 +49,7 @@ func (c finisher) finish() (made []byte, missing []string, ok bool) {
 			break
 		}
 	}
-	c.Need("the configuration", "parley could not convert it, so nothing of it is carried over. Create one with parley init; the sessions are imported")
+	c.Need("the configuration", "nothing of it could be carried over: create a configuration with parley init. The sessions are imported")
 	return []byte(head), nil, false
 }
 

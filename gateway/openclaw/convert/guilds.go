@@ -38,7 +38,7 @@ func (c accessConverter) guilds(what string, f map[string]any, a *access) {
 				continue
 			case twice:
 				a.groups[key] = group{off: true}
-				c.Need(at+".channels."+room, "the same channel is listed twice and was closed: keep one of the entries")
+				c.Need(at+".channels."+room, "two entries name this channel, so it is closed: keep one of them")
 				continue
 			}
 			if a.groups == nil {
@@ -47,13 +47,13 @@ func (c accessConverter) guilds(what string, f map[string]any, a *access) {
 			a.groups[key] = c.room(at+".channels."+room, rooms[room], g)
 		}
 		if len(rooms) == 0 || slices.Contains(names, everybody) {
-			c.Need(at, "parley lists channels by id and has no entry for a whole server: its channels are closed. "+roomAdvice(c.kind, c.usersOf(g)))
+			c.Need(at, "parley lists channels by id and has no entry for a whole server, so its channels are closed. "+roomAdvice(c.kind, c.usersOf(g)))
 		} else if len(names) > 0 {
-			c.Need(fmt.Sprintf("%s.channels: %s", at, strings.Join(names, ", ")), "parley knows channels by their ids, not by names: these are closed. "+roomAdvice(c.kind, c.usersOf(g)))
+			c.Need(fmt.Sprintf("%s.channels: %s", at, strings.Join(names, ", ")), "parley lists channels by id, not by name, so these are closed. "+roomAdvice(c.kind, c.usersOf(g)))
 		}
 		for _, key := range slices.Sorted(maps.Keys(g)) {
 			if !slices.Contains([]string{"channels", "users", "roles", "requireMention", "slug", "tools", "toolsBySender", "ignoreOtherMentions"}, key) {
-				c.Leave(at+"."+key, "parley has no such setting for a server")
+				c.Leave(at+"."+key, "parley has no equivalent for a server")
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (c accessConverter) room(at string, v any, guild map[string]any) (g group) 
 	g.tools, g.bySender = c.groupTools(at, m, guild)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(groupKeys, key) {
-			c.Leave(at+"."+key, "parley has no such setting for a channel")
+			c.Leave(at+"."+key, "parley has no equivalent for a channel")
 		}
 	}
 	if !g.off {

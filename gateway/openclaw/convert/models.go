@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"parley/gateway/configfile"
 )
 
 // known are the providers that OpenClaw has built in and parley can ask: where they are, and the variable of their key.
@@ -61,7 +63,7 @@ func (c *modelConverter) model(what string, v any, out map[string]any, withFallb
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if k != "primary" && k != "fallbacks" {
-				c.Leave(what+"."+k, "parley has no such setting")
+				c.Leave(what+"."+k, "parley has no equivalent")
 			}
 		}
 	}
@@ -120,11 +122,11 @@ func (c *modelConverter) protocol(provider string) (api, why string) {
 	case isBuilt && !spoken && builtAddress(built.baseURL, text(set["baseUrl"])): // parley has another way to the same provider
 		return built.api, ""
 	case isSet && !spoken:
-		return "", fmt.Sprintf("its provider speaks %q, which parley does not: describe another way to it under models.providers", text(set["api"]))
+		return "", fmt.Sprintf("its provider uses the API %q, which parley does not support: describe the provider with another API under models.providers", text(set["api"]))
 	case isBuilt && text(set["api"]) == "":
 		return built.api, ""
 	case !isBuilt && text(set["baseUrl"]) == "": // a key must not go to a stranger that answers without an address
-		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (an account of a subscription cannot be used)"
+		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (the login of a subscription does not work)"
 	}
 	return api, ""
 }
@@ -133,7 +135,7 @@ func (c *modelConverter) protocol(provider string) (api, why string) {
 func (c *modelConverter) providers(v any) {
 	for _, k := range slices.Sorted(maps.Keys(object(v))) {
 		if k != "providers" {
-			c.Leave("models."+k, "parley has no such setting")
+			c.Leave("models."+k, "parley has no equivalent")
 		}
 	}
 	for name := range c.set {
@@ -191,7 +193,7 @@ func baseURL(name string, set map[string]any) string {
 func (c *modelConverter) key(name string, set map[string]any) string {
 	env, isBuilt := known[name].key, known[name].api != ""
 	if env == "" {
-		env = variableFor(name, "api_key")
+		env = configfile.VariableName(name, "api_key")
 	}
 	switch key := set["apiKey"]; {
 	case key == "", key == nil && isBuilt && known[name].key == "":
@@ -216,7 +218,7 @@ func (c *modelConverter) facts(what, name string, set, out map[string]any) {
 		case "compat":
 			compat(c.Report, what, object(set[k]), out)
 		default:
-			c.Leave(what+"."+k, "parley has no such setting")
+			c.Leave(what+"."+k, "parley has no equivalent")
 		}
 	}
 	all := map[string]any{}

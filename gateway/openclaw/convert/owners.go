@@ -47,7 +47,7 @@ func (c ownerConverter) keepPaired() (out []Person) {
 		what, why, _ := strings.Cut(key, "\x00")
 		line := what + ": " + persons(count[key])
 		if why == "" {
-			c.Carry(line, "parley pairing list shows them, parley pairing remove takes them out")
+			c.Carry(line, "parley pairing list shows them; parley pairing remove removes one")
 		} else {
 			c.Leave(line, why)
 		}
@@ -170,7 +170,7 @@ func noOwner(listed []string, paired []Person) string {
 		if listed == nil {
 			listed = []string{"CHANNEL:ID"}
 		}
-		ways = append(ways, "Add this line, with the owners alone: "+ownerLine(listed...))
+		ways = append(ways, "Add this line with the owners only: "+ownerLine(listed...))
 	}
 	var run []string
 	for _, p := range paired[:min(len(paired), maxPairedShown)] {

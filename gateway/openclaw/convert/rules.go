@@ -45,16 +45,16 @@ var inAgent = []rule{
 
 // hints say of what is left out what to do about it, by the beginning of its place.
 var hints = []struct{ place, why string }{
-	{"gateway", "parley creates its own token; gateway.listen and gateway.token change address and token"},
-	{"hooks", "parley has no such setting for hooks (docs/automation.md)"},
-	{"cron", "create each job with parley cron add"},
+	{"gateway", "parley creates its own token; gateway.listen and gateway.token set address and token"},
+	{"hooks", "parley has no equivalent; its hooks are in docs/automation.md"},
+	{"cron", "parley has no settings for all jobs; each job has its own"},
 	{"auth", "set the key of each model provider in the environment, or under models.providers"},
 	{"plugins", "parley has no plugins; use MCP servers (docs/mcp.md)"},
 	{"skills", "parley has no skills; tools come from MCP servers (docs/mcp.md)"},
 	{"tools", "parley has other tools; choose them with tools.allow and tools.deny (docs/tools.md)"},
 	{"session.store", "parley keeps sessions in its database"},
 	{"session.mainKey", "the main session is always called main; its sessions are carried over"},
-	{"channels.", "parley has no such setting for this channel"},
+	{"channels.", "parley has no equivalent for this channel"},
 }
 
 func hint(place string) string {
@@ -63,7 +63,7 @@ func hint(place string) string {
 			return h.why
 		}
 	}
-	return "parley has no such setting"
+	return "parley has no equivalent"
 }
 
 // walkTop carries over what the rules know of a section into the top of the new configuration.

@@ -10,17 +10,6 @@ import (
 
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
-var notInNames = regexp.MustCompile(`[^A-Z0-9]+`)
-
-// variableFor makes the name of a variable.
-func variableFor(parts ...string) string {
-	name := notInNames.ReplaceAllString(strings.ToUpper(strings.Join(parts, "_")), "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = "_" + name
-	}
-	return name
-}
-
 // secretOr returns the reference that stands for a secret: package source put a variable into its place. Without one it refers to the variable
 // name, which a person must set: package source reports every variable without a value.
 func secretOr(name string, v any) string {

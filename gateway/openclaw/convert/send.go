@@ -75,7 +75,7 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(p)) {
 		if k != "default" && k != "rules" {
-			c.Leave(what+"."+k, "parley has no such setting")
+			c.Leave(what+"."+k, "parley has no equivalent")
 		}
 	}
 	return byKey
@@ -86,7 +86,7 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 	action := text(m["action"])
 	r = sendRule{deny: action != "allow", match: map[string]string{}}
 	if action != "allow" && action != "deny" {
-		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies")
+		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies: choose one")
 	}
 	match, isMatch := m["match"].(map[string]any)
 	var unknown []string
@@ -133,7 +133,7 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 	}
 	switch {
 	case len(unknown) > 0 && r.deny:
-		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out. Choose: add it without the condition (it then denies more: %s), or accept that it is gone",
+		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out: to deny as much and more, add it without the condition (%s)",
 			strings.Join(unknown, ", "), described(r.match)))
 	case len(unknown) > 0:
 		c.Leave(at, "parley has no condition "+strings.Join(unknown, ", ")+", and without it the rule would allow more")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/configfile"
 	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 )
@@ -15,7 +16,7 @@ import (
 func (o *output) servers(mcp map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(mcp)) {
 		if k != "servers" {
-			o.Leave("mcp."+k, "parley has no such setting")
+			o.Leave("mcp."+k, "parley has no equivalent")
 		}
 	}
 	all := object(mcp["servers"])
@@ -40,7 +41,7 @@ func (o *output) servers(mcp map[string]any) {
 					case string, json.Number, bool:
 						values[n] = fmt.Sprint(x)
 					default:
-						values[n] = secretOr(variableFor("mcp", to, n), x)
+						values[n] = secretOr(configfile.VariableName("mcp", to, n), x)
 					}
 				}
 				out[key] = values
@@ -58,14 +59,14 @@ func (o *output) servers(mcp map[string]any) {
 			default:
 				if strings.Contains(strings.ToLower(key), "allow") || strings.Contains(strings.ToLower(key), "deny") || key == "include" || key == "exclude" || key == "agents" || key == "requester" {
 					out["enabled"] = false
-					o.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, then remove enabled: false")
+					o.Need(what+"."+key, "parley cannot restrict a server this way, so the server is not started: restrict it with allow and deny, then remove enabled: false")
 				} else {
-					o.Leave(what+"."+key, "parley has no such setting for a server")
+					o.Leave(what+"."+key, "parley has no equivalent for a server")
 				}
 			}
 		}
 		if to == "" || object(object(object(object(o.config["tools"])["mcp"])["servers"])[to]) != nil {
-			o.Need(what, "another server becomes the same name in parley: add it under tools.mcp.servers with another name")
+			o.Need(what, "another server has the same name in parley: add this one under tools.mcp.servers with another name")
 			continue
 		}
 		o.put([]string{"tools", "mcp", "servers", to}, out)
@@ -160,7 +161,7 @@ func (o *output) hooks(m map[string]any) {
 func reportCommands(r *report.Report, m map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k != "ownerAllowFrom" {
-			r.Leave("commands."+k, "parley has no such setting: admitted people use commands, and some commands are for owners only (docs/chats.md)")
+			r.Leave("commands."+k, "parley has no equivalent: admitted people use commands, and some commands are for owners only (docs/chats.md)")
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (c *sessionConverter) dmScope(scope string, bindings []any, byKey bool) {
 	case scope == "" && byKey:
 		c.put([]string{"session", "dmScope"}, "main")
 		c.Different = slices.DeleteFunc(c.Different, func(i report.Item) bool { return i.What == "session.dmScope" })
-		c.Differ("session.dmScope", "it is main, as in OpenClaw by default, because rules of session.sendPolicy name session keys")
+		c.Differ("session.dmScope", "it is main, OpenClaw's default, because rules of session.sendPolicy name session keys")
 	case scope == "":
 		c.Differ("session.dmScope", "the main conversation belongs to the owners; everybody else has a session of their own. Set it to main to share one session")
 	case slices.Contains(dmScopes, scope):
@@ -83,7 +83,7 @@ func (c *sessionConverter) resets(key string, v any) {
 				out[k] = m[k]
 				c.Carry(what+"."+k, "")
 			} else {
-				c.Leave(what+"."+k, "parley has no such setting")
+				c.Leave(what+"."+k, "parley has no equivalent")
 			}
 		}
 		if out["mode"] == nil {

@@ -271,7 +271,7 @@ func (c toolConverter) right(what string, to []string, r rights) {
 	for k, v := range r.write() {
 		c.put(append(slices.Clone(to), k), v)
 	}
-	c.Differ(what, "tools have parley's names: a tool that replaces several needs all of them to be permitted")
+	c.Differ(what, "the lists name parley's tools: a tool that replaces several is permitted only where all of them were")
 }
 
 // sandboxTools converts the tools of sandboxed sessions, which parley has once for all agents: what one of them may not is denied.

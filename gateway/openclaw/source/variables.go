@@ -168,11 +168,7 @@ func keyVariable(provider string) string {
 
 // envName makes the name of a variable of the parts of a place.
 func envName(parts ...string) string {
-	name := regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(strings.Join(parts, "_")), "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = "_" + name
-	}
-	return name
+	return configfile.VariableName(parts...)
 }
 
 // store is OpenClaw's file of keys: by profile, in its first form by provider.
