@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/source"
 	"parley/sessions"
@@ -72,6 +73,10 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 		notes := slices.Clone(j.Notes)
 		for n, name := 2, j.What; slices.ContainsFunc(x.Jobs, func(o Job) bool { return o.What == j.What }); n++ {
 			j.What = fmt.Sprintf("%s (%d)", name, n) // another job has the name
+		}
+		if convert.RunsOverACP(src.Tree, j.Agent) {
+			x.Report.Need(j.What, "its agent runs over ACP, which parley does not support: make the job for another agent with parley cron add --agent")
+			continue
 		}
 		out := Job{What: j.What, Name: j.Name, Message: j.Message, Every: j.Every, Cron: j.Cron, Zone: j.Zone, Thinking: j.Thinking, Timeout: j.Timeout, Off: j.Off}
 		if j.Agent != "" {

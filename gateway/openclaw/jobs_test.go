@@ -96,6 +96,34 @@ func TestSecretsInJobs(t *testing.T) {
 	}
 }
 
+// A job of an agent over ACP, named or by default, is not given to another agent, which may have other tools.
+func TestJobsOfACPAgents(t *testing.T) {
+	t.Parallel()
+	for agents, want := range map[string][]string{
+		`[{"id": "main"}, {"id": "x", "runtime": {"type": "acp"}}]`:                  {"job none", "job main"},
+		`[{"id": "main"}, {"id": "x", "default": true, "runtime": {"type": "acp"}}]`: {"job main"},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "cron"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string]string{"openclaw.json": `{"agents": {"list": ` + agents + `}}`, "cron/jobs.json": `[{"id": "1", "name": "none", "schedule": "@daily", "payload": {"message": "a"}},
+			{"id": "2", "name": "main", "agentId": "main", "schedule": "@daily", "payload": {"message": "a"}}, {"id": "3", "name": "x", "agentId": "X", "schedule": "@daily", "payload": {"message": "a"}}]`} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := read(t, dir)
+		var got []string
+		for _, j := range r.Jobs {
+			got = append(got, j.What)
+		}
+		if !slices.Equal(got, want) || strings.Count(fmt.Sprint(r.Report.NeedsYou), "over ACP") < 3-len(want) {
+			t.Errorf("%s: %q, %+v", agents, got, r.Report.NeedsYou)
+		}
+	}
+}
+
 // Persona becomes instructions, memory becomes notes that only the main session sees, and HEARTBEAT.md becomes a job.
 func TestPersonaAndMemory(t *testing.T) {
 	t.Parallel()

@@ -85,6 +85,15 @@ func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
 	return out, isDefault
 }
 
+// RunsOverACP reports whether an agent of a configuration of OpenClaw runs in another program; "" is the default agent.
+func RunsOverACP(top map[string]any, agent string) bool {
+	outside, isDefault := acpAgents(object(top["agents"]))
+	if agent == "" {
+		return isDefault
+	}
+	return slices.Contains(outside, ids.Agent(agent))
+}
+
 func isACP(r raw) bool { return object(r.fields["runtime"])["type"] == "acp" }
 
 // binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
