@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/toolrights"
 )
 
 // The policies, which have the same names in both programs.
@@ -38,8 +39,8 @@ type group struct {
 	mention  *bool
 	allow    []string
 	prompt   string
-	tools    rights
-	bySender map[string]rights
+	tools    toolrights.Rights
+	bySender map[string]toolrights.Rights
 	topics   map[string]group
 }
 
@@ -86,12 +87,12 @@ func written(groups map[string]group) map[string]any {
 		if g.prompt != "" {
 			out["systemPrompt"] = g.prompt
 		}
-		if !g.tools.empty() {
-			out["tools"] = g.tools.write()
+		if !g.tools.IsEmpty() {
+			out["tools"] = writeRights(g.tools)
 		}
 		bySender := map[string]any{}
 		for who, r := range g.bySender {
-			bySender[who] = r.write()
+			bySender[who] = writeRights(r)
 		}
 		if len(bySender) > 0 {
 			out["toolsBySender"] = bySender

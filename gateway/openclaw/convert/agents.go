@@ -11,6 +11,7 @@ import (
 
 	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
+	"parley/gateway/openclaw/toolrights"
 	"parley/sessions"
 )
 
@@ -158,11 +159,11 @@ func (c *agentConverter) agentTools(r raw, out map[string]any) {
 	}
 	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
 		c.Need(r.what+".tools", "the value cannot be read, so the agent has no tools: write it again")
-		out["tools"] = nothing.write()
+		out["tools"] = writeRights(toolrights.Nothing())
 		return
 	}
-	if got := convert(toolPolicies(c.Report, r.what+".tools", m, profile)); !got.empty() {
-		out["tools"] = got.write()
+	if got := toolrights.Combine(toolPolicies(c.Report, r.what+".tools", m, profile)); !got.IsEmpty() {
+		out["tools"] = writeRights(got)
 		c.Carry(r.what+".tools", "")
 	}
 	for _, k := range slices.Sorted(maps.Keys(object(r.fields["tools"]))) {

@@ -9,7 +9,7 @@
 // other are converted as a whole:
 //
 //   - agentConverter: agents, their workspaces, models and sandbox; modelConverter: providers and the names of models;
-//   - toolConverter: which tools are permitted, for all and in the sandbox;
+//   - toolConverter: which tools are permitted, for all and in the sandbox, by the lists that package toolrights combines;
 //   - channelConverter: accounts and their secrets; accessConverter: people, groups and servers of an account, and their tools;
 //   - bindingConverter: which agent answers where; it closes the accounts whose binding cannot be carried over;
 //   - sessionConverter and sendPolicyConverter: session keys, resets, and what may leave;

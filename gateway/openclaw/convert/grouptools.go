@@ -7,21 +7,22 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/toolrights"
 )
 
 // groupTools converts the tools of a group. OpenClaw goes by the most specific section, parley by all of them together, which permits no more.
 // def is the section of all groups, or of the server around a channel; it counts where the group says nothing.
-func (c accessConverter) groupTools(at string, m, def map[string]any) (r rights, bySender map[string]rights) {
+func (c accessConverter) groupTools(at string, m, def map[string]any) (r toolrights.Rights, bySender map[string]toolrights.Rights) {
 	whole, from := object(m["tools"]), []map[string]any{object(m["toolsBySender"])}
 	if m["tools"] != nil && whole == nil || m["toolsBySender"] != nil && from[0] == nil {
 		c.Need(at+".tools", "the value cannot be read, so no tool is permitted here")
-		return nothing, nil
+		return toolrights.Nothing(), nil
 	}
 	if m["tools"] == nil {
 		whole, from = object(def["tools"]), append(from, object(def["toolsBySender"]))
 	}
 	all := toolPolicies(c.Report, at+".tools", whole, nil)
-	said := map[string][]toolPolicy{}
+	said := map[string][]toolrights.Policy{}
 	for i, section := range from {
 		before := maps.Clone(said)
 		for _, who := range slices.Sorted(maps.Keys(section)) {
@@ -36,7 +37,7 @@ func (c accessConverter) groupTools(at string, m, def map[string]any) (r rights,
 			id, ok := c.senderKey(who)
 			if !ok || own == nil {
 				c.Need(fmt.Sprintf("%s.toolsBySender.%s", at, who), "parley knows no such person, so no tool is permitted in this group: write the person's id, and permit the tools again")
-				return nothing, nil
+				return toolrights.Nothing(), nil
 			}
 			if _, has := before[id]; has && i > 0 {
 				continue
@@ -44,11 +45,11 @@ func (c accessConverter) groupTools(at string, m, def map[string]any) (r rights,
 			said[id] = append(said[id], toolPolicies(c.Report, at+".toolsBySender."+who, own, nil)...)
 		}
 	}
-	bySender = map[string]rights{}
+	bySender = map[string]toolrights.Rights{}
 	for id, all := range said {
-		bySender[id] = convert(all)
+		bySender[id] = toolrights.Combine(all)
 	}
-	return convert(all), bySender
+	return toolrights.Combine(all), bySender
 }
 
 // senderKey reads a key of toolsBySender: id:…, e164:…, or an id alone. Names name no person.
