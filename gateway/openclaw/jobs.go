@@ -71,9 +71,6 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	models := source.Models(src.Tree)
 	for _, j := range src.Jobs {
 		notes := slices.Clone(j.Notes)
-		for n, name := 2, j.What; slices.ContainsFunc(x.Jobs, func(o Job) bool { return o.What == j.What }); n++ {
-			j.What = fmt.Sprintf("%s (%d)", name, n) // another job has the name
-		}
 		if convert.RunsOverACP(src.Tree, j.Agent) {
 			x.Report.Need(j.What, "its agent runs over ACP, which parley does not support: make the job for another agent with parley cron add --agent")
 			continue
@@ -98,6 +95,13 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 		if out.To = address; why != "" {
 			notes = append(notes, why)
 		}
+		if slices.ContainsFunc(x.Jobs, func(o Job) bool { o.What = out.What; return o == out }) {
+			continue // a database and a file may have the same job
+		}
+		for n, name := 2, j.What; slices.ContainsFunc(x.Jobs, func(o Job) bool { return o.What == j.What }); n++ {
+			j.What = fmt.Sprintf("%s (%d)", name, n) // another job has the name
+		}
+		out.What = j.What
 		x.Jobs = append(x.Jobs, out)
 		shown := out
 		if shown.Message = src.Redact(out.Message); shown.Message != out.Message {

@@ -124,6 +124,25 @@ func TestJobsOfACPAgents(t *testing.T) {
 	}
 }
 
+// The same job twice is one, and two jobs of one name are two lines.
+func TestJobsOfOneName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "cron"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const a, b = `{"name": "daily", "schedule": "@daily", "payload": {"message": "a"}}`, `{"name": "daily", "schedule": "@daily", "payload": {"message": "b"}}`
+	for name, content := range map[string]string{"openclaw.json": "{}", "cron/jobs.json": "[" + a + "," + a + "," + b + "," + b + "]"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := read(t, dir)
+	if len(r.Jobs) != 2 || r.Jobs[0].What != "job daily" || r.Jobs[1].What != "job daily (2)" || strings.Count(fmt.Sprint(r.Report.NeedsYou), "parley cron add") != 2 {
+		t.Errorf("%+v, %+v", r.Jobs, r.Report.NeedsYou)
+	}
+}
+
 // Persona becomes instructions, memory becomes notes that only the main session sees, and HEARTBEAT.md becomes a job.
 func TestPersonaAndMemory(t *testing.T) {
 	t.Parallel()
