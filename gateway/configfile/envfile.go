@@ -17,6 +17,17 @@ const EnvName = ".env"
 
 var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
+var notInNames = regexp.MustCompile(`[^A-Z0-9]+`)
+
+// VariableName makes the name of a variable of the parts of a place: discord, biz, token becomes DISCORD_BIZ_TOKEN.
+func VariableName(parts ...string) string {
+	name := notInNames.ReplaceAllString(strings.ToUpper(strings.Join(parts, "_")), "_")
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}
+
 // ReadEnv reads a file of lines NAME=value: a value may stand in single or double quotes, a line that begins with # says nothing.
 // There is no expansion. A file that is not there has no variables; a link to one is an error.
 func ReadEnv(path string) (map[string]string, error) {

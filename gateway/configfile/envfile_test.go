@@ -11,6 +11,15 @@ import (
 	"parley/channels"
 )
 
+func TestVariableName(t *testing.T) {
+	t.Parallel()
+	for want, parts := range map[string][]string{"DISCORD_BIZ_TOKEN": {"discord", "biz", "token"}, "A_B_C": {"a.b--c"}, "_7_KEY": {"7", "key"}, "_": nil} {
+		if got := VariableName(parts...); got != want {
+			t.Errorf("%q: %s, want %s", parts, got, want)
+		}
+	}
+}
+
 func TestReadEnv(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

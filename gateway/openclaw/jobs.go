@@ -9,6 +9,7 @@ import (
 	"parley/channels"
 	"parley/gateway/config"
 	"parley/gateway/openclaw/convert"
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/source"
 	"parley/sessions"
 )
@@ -62,7 +63,7 @@ func quoted(s string) string {
 // jobsAndNotes takes what is in the folder beside configuration and sessions. Jobs stand in the report as commands.
 func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	for _, w := range src.Workspaces {
-		agent := convert.AgentID(w.Agent)
+		agent := ids.Agent(w.Agent)
 		for _, text := range w.Notes {
 			x.Notes = append(x.Notes, sessions.AddNote{Agent: agent, Key: sessions.MainKey(agent), Text: text})
 		}
@@ -70,9 +71,13 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 	models := source.Models(src.Tree)
 	for _, j := range src.Jobs {
 		notes := slices.Clone(j.Notes)
+		if convert.RunsOverACP(src.Tree, j.Agent) {
+			x.Report.Need(j.What, "its agent runs over ACP, which parley does not support: make the job for another agent with parley cron add --agent")
+			continue
+		}
 		out := Job{What: j.What, Name: j.Name, Message: j.Message, Every: j.Every, Cron: j.Cron, Zone: j.Zone, Thinking: j.Thinking, Timeout: j.Timeout, Off: j.Off}
 		if j.Agent != "" {
-			out.Agent = string(convert.AgentID(j.Agent))
+			out.Agent = string(ids.Agent(j.Agent))
 		}
 		if !j.At.IsZero() {
 			out.At = j.At.Format(time.RFC3339)
@@ -90,6 +95,13 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 		if out.To = address; why != "" {
 			notes = append(notes, why)
 		}
+		if slices.ContainsFunc(x.Jobs, func(o Job) bool { o.What = out.What; return o == out }) {
+			continue // a database and a file may have the same job
+		}
+		for n, name := 2, j.What; slices.ContainsFunc(x.Jobs, func(o Job) bool { return o.What == j.What }); n++ {
+			j.What = fmt.Sprintf("%s (%d)", name, n) // another job has the name
+		}
+		out.What = j.What
 		x.Jobs = append(x.Jobs, out)
 		shown := out
 		if shown.Message = src.Redact(out.Message); shown.Message != out.Message {
@@ -122,7 +134,7 @@ func address(table config.Table, t source.JobTarget) (to, why string) {
 	}
 	a := channels.Address{Channel: kind, Account: channels.DefaultAccount, Type: channels.Direct}
 	if t.Account != "" {
-		a.Account = convert.AccountID(t.Account)
+		a.Account = ids.Account(t.Account)
 	}
 	for more := true; more; {
 		more = false

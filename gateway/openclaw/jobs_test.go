@@ -96,6 +96,53 @@ func TestSecretsInJobs(t *testing.T) {
 	}
 }
 
+// A job of an agent over ACP, named or by default, is not given to another agent, which may have other tools.
+func TestJobsOfACPAgents(t *testing.T) {
+	t.Parallel()
+	for agents, want := range map[string][]string{
+		`[{"id": "main"}, {"id": "x", "runtime": {"type": "acp"}}]`:                  {"job none", "job main"},
+		`[{"id": "main"}, {"id": "x", "default": true, "runtime": {"type": "acp"}}]`: {"job main"},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "cron"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string]string{"openclaw.json": `{"agents": {"list": ` + agents + `}}`, "cron/jobs.json": `[{"id": "1", "name": "none", "schedule": "@daily", "payload": {"message": "a"}},
+			{"id": "2", "name": "main", "agentId": "main", "schedule": "@daily", "payload": {"message": "a"}}, {"id": "3", "name": "x", "agentId": "X", "schedule": "@daily", "payload": {"message": "a"}}]`} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := read(t, dir)
+		var got []string
+		for _, j := range r.Jobs {
+			got = append(got, j.What)
+		}
+		if !slices.Equal(got, want) || strings.Count(fmt.Sprint(r.Report.NeedsYou), "over ACP") < 3-len(want) {
+			t.Errorf("%s: %q, %+v", agents, got, r.Report.NeedsYou)
+		}
+	}
+}
+
+// The same job twice is one, and two jobs of one name are two lines.
+func TestJobsOfOneName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "cron"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const a, b = `{"name": "daily", "schedule": "@daily", "payload": {"message": "a"}}`, `{"name": "daily", "schedule": "@daily", "payload": {"message": "b"}}`
+	for name, content := range map[string]string{"openclaw.json": "{}", "cron/jobs.json": "[" + a + "," + a + "," + b + "," + b + "]"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := read(t, dir)
+	if len(r.Jobs) != 2 || r.Jobs[0].What != "job daily" || r.Jobs[1].What != "job daily (2)" || strings.Count(fmt.Sprint(r.Report.NeedsYou), "parley cron add") != 2 {
+		t.Errorf("%+v, %+v", r.Jobs, r.Report.NeedsYou)
+	}
+}
+
 // Persona becomes instructions, memory becomes notes that only the main session sees, and HEARTBEAT.md becomes a job.
 func TestPersonaAndMemory(t *testing.T) {
 	t.Parallel()

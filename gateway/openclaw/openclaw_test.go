@@ -252,7 +252,7 @@ func TestReport(t *testing.T) {
 	has(r.Report.Different, "openai-user:ada", "own token")
 	has(r.Report.Carried, "pairing on telegram, account default: 2 people", "pairing list")
 	has(r.Report.NeedsYou, "channels.telegram.allowFrom: @Grace", "not by name")
-	has(r.Report.NeedsYou, "channels: general", "ids")
+	has(r.Report.NeedsYou, "channels: general", "by id")
 	has(r.Report.Carried, "agents.defaults.model.fallbacks[0] → openrouter/bees/b-1", "")
 	has(r.Report.Different, "agents.list.Helper Two.workspace", "does not exist")
 	has(r.Report.Carried, "models.providers.house", "")
@@ -349,7 +349,7 @@ func TestSmallFolder(t *testing.T) {
 			}
 		}
 	}
-	want := report.Report{NeedsYou: []report.Item{item("a language model", ""), item("owners", "")}, OpenToMore: []report.Item{}, Also: []report.Item{}, Carried: []report.Item{item("channels.telegram.botToken", "")}, Sessions: 1,
+	want := report.Report{NeedsYou: []report.Item{item("a language model", ""), item("commands.ownerAllowFrom", "")}, OpenToMore: []report.Item{}, Also: []report.Item{}, Carried: []report.Item{item("channels.telegram.botToken", "")}, Sessions: 1,
 		Different: []report.Item{item("channels.telegram.groups", "OpenClaw ignores Telegram groups that are not listed, and none is: groupPolicy is disabled"), item("defaults", ""), item("env.HOUSE_KEY", "it is in the file .env beside the configuration"), item("env.vars.OTHER", "it is in the file .env beside the configuration"),
 			item("env.vars.TELEGRAM_TOKEN", "it is in the file .env beside the configuration"),
 			item("session agent:main:cron:j1 → agent:main:cron:j1, 0 messages", "there is no file of its transcript"),
@@ -358,6 +358,22 @@ func TestSmallFolder(t *testing.T) {
 			item("env.vars.REF", besides), item("env.vars.odd name", besides)}}
 	if diff := cmp.Diff(want, r.Report); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Each thing that a person must do is one line, whatever found it.
+func TestOneLineForEachThing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "openclaw.json"), []byte(`{"channels": {"discord": {"token": 5, "allowFrom": ["80351110224678912", "80351110224678913"]}},
+		"models": {"providers": {"openai": {"apiKey": {"odd": 1}}}}, "agents": {"defaults": {"model": "openai/gpt"}}, "hooks": {"enabled": true, "token": 7}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, dir)
+	for _, name := range []string{"OPENAI_API_KEY", "DISCORD_TOKEN", "PARLEY_HOOKS_TOKEN", "ownerAllowFrom"} {
+		if n := len(slices.DeleteFunc(slices.Clone(r.Report.NeedsYou), func(i report.Item) bool { return !strings.Contains(i.What+i.Why, name) })); n != 1 {
+			t.Errorf("%s stands in %d lines: %+v", name, n, r.Report.NeedsYou)
+		}
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"os"
 
 	"parley/gateway/config"
-	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
+	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/source"
 )
 
@@ -45,7 +45,7 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 	if !found && !x.has("agents") && !x.has("sessions/sessions.json") && !x.has(database.Shared) {
 		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, source.Names[0])
 	}
-	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: convert.IDs{Table: table}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress,
+	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: ids.Adapters{Table: table}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress,
 		IsOwner: mainOwner(r.Config, table)})
 	if err != nil {
 		return nil, err

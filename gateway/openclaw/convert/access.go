@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/toolrights"
 )
 
 // The policies, which have the same names in both programs.
@@ -24,6 +25,7 @@ const everybody = "*"
 type access struct {
 	dm          string
 	allow       []string
+	unpaired    []string // people whose pairing does not count
 	groupPolicy string
 	senders     []string // groupAllowFrom
 	hasSenders  bool     // the list is written, though it may be empty
@@ -37,8 +39,8 @@ type group struct {
 	mention  *bool
 	allow    []string
 	prompt   string
-	tools    rights
-	bySender map[string]rights
+	tools    toolrights.Rights
+	bySender map[string]toolrights.Rights
 	topics   map[string]group
 }
 
@@ -85,12 +87,12 @@ func written(groups map[string]group) map[string]any {
 		if g.prompt != "" {
 			out["systemPrompt"] = g.prompt
 		}
-		if !g.tools.empty() {
-			out["tools"] = g.tools.write()
+		if !g.tools.IsEmpty() {
+			out["tools"] = writeRights(g.tools)
 		}
 		bySender := map[string]any{}
 		for who, r := range g.bySender {
-			bySender[who] = r.write()
+			bySender[who] = writeRights(r)
 		}
 		if len(bySender) > 0 {
 			out["toolsBySender"] = bySender
@@ -103,17 +105,25 @@ func written(groups map[string]group) map[string]any {
 	return all
 }
 
+// accessConverter reads who may use the accounts of one channel.
+type accessConverter struct {
+	*output
+	kind               channels.Kind
+	senderGroups       map[string]any // accessGroups
+	defaultGroupPolicy any            // channels.defaults.groupPolicy
+}
+
 // people returns the people of a list as parley writes them. What names no person is reported. set is false when there is no list.
-func (c *conversion) people(k channels.Kind, what string, v any) (out []string, set bool) {
+func (c accessConverter) people(what string, v any) (out []string, set bool) {
 	if v == nil {
 		return nil, false
 	}
 	for _, p := range entries(v) {
-		for _, s := range c.members(k, strings.TrimSpace(fmt.Sprint(p))) {
-			id, ok := c.person(k, s)
+		for _, s := range c.members(strings.TrimSpace(fmt.Sprint(p))) {
+			id, ok := c.person(s)
 			switch {
 			case !ok:
-				c.Need(what+": "+s, fmt.Sprintf("parley admits people on %s by id, not by name: write the id (/whoami shows it)", k))
+				c.Need(what+": "+s, fmt.Sprintf("parley admits people on %s by id, not by name: write the id (/whoami shows it)", c.kind))
 			case !slices.Contains(out, id):
 				out = append(out, id)
 			}
@@ -132,11 +142,11 @@ func entries(v any) []any {
 
 // person returns the entry of a list as parley writes it. Names of people do not count: OpenClaw does not go by them, and a name can pass to
 // somebody else.
-func (c *conversion) person(k channels.Kind, s string) (string, bool) {
+func (c accessConverter) person(s string) (string, bool) {
 	if s == everybody || variable.MatchString(s) {
 		return s, true
 	}
-	id, ok := c.ids.Person(k, s)
+	id, ok := c.ids.Person(c.kind, s)
 	if strings.HasPrefix(id, "@") || strings.HasPrefix(id, "-") {
 		return s, false
 	}
@@ -144,17 +154,17 @@ func (c *conversion) person(k channels.Kind, s string) (string, bool) {
 }
 
 // members resolves an access group of fixed people; all other entries stand for themselves.
-func (c *conversion) members(k channels.Kind, entry string) []string {
+func (c accessConverter) members(entry string) []string {
 	name, ok := strings.CutPrefix(entry, "accessGroup:")
 	if !ok {
 		return []string{entry}
 	}
-	g := object(object(c.in.Top["accessGroups"])[strings.TrimSpace(name)])
+	g := object(c.senderGroups[strings.TrimSpace(name)])
 	if g["type"] != "message.senders" {
 		return []string{entry} // it is no person, which people reports
 	}
 	var out []string
-	for _, key := range []string{everybody, string(k)} {
+	for _, key := range []string{everybody, string(c.kind)} {
 		for _, p := range list(object(g["members"])[key]) {
 			if s := strings.TrimSpace(fmt.Sprint(p)); s != everybody {
 				out = append(out, s)
@@ -165,13 +175,13 @@ func (c *conversion) members(k channels.Kind, entry string) []string {
 }
 
 // direct converts who may write directly.
-func (c *conversion) direct(k channels.Kind, what string, f map[string]any, a *access) {
+func (c accessConverter) direct(what string, f map[string]any, a *access) {
 	dm := object(f["dm"])
 	from, key := f["allowFrom"], what+".allowFrom"
 	if from == nil {
 		from, key = dm["allowFrom"], what+".dm.allowFrom"
 	}
-	a.allow, _ = c.people(k, key, from)
+	a.allow, _ = c.people(key, from)
 	if a.dm = text(f["dmPolicy"]); a.dm == "" {
 		a.dm = text(dm["policy"])
 	}
@@ -182,40 +192,22 @@ func (c *conversion) direct(k channels.Kind, what string, f map[string]any, a *a
 		a.dm = pairing
 	case a.dm == open && !slices.Contains(a.allow, everybody):
 		a.dm = allowlist
-		c.Differ(what+".dmPolicy", `open without "*" in allowFrom admits only the people of allowFrom: it is allowlist`)
+		c.Differ(what+".dmPolicy", `OpenClaw's open without "*" admits only the people of allowFrom, so dmPolicy is allowlist`)
 	case a.dm != pairing && a.dm != allowlist && a.dm != open && a.dm != disabled:
 		a.dm = disabled
-		c.Need(what+".dmPolicy", "parley does not know this policy and closed the direct chats: choose pairing, allowlist, open or disabled")
+		c.Need(what+".dmPolicy", "parley does not know this policy, so the direct chats are closed: choose pairing, allowlist, open or disabled")
 	}
-	c.singleChats(what, object(f["direct"]), a)
-}
-
-// singleChats closes the direct chats that have restrictions of their own, which parley has not.
-func (c *conversion) singleChats(what string, chats map[string]any, a *access) {
-	for _, id := range slices.Sorted(maps.Keys(chats)) {
-		m := object(chats[id])
-		at := what + ".direct." + id
-		if !slices.ContainsFunc([]string{"enabled", "dmPolicy", "allowFrom", "tools", "toolsBySender", "requireTopic"}, func(k string) bool {
-			sub, isObject := m[k].(map[string]any)
-			return m[k] != nil && !(k == "enabled" && m[k] == true) && (!isObject || len(sub) > 0)
-		}) {
-			c.Leave(at, "parley has no settings of single direct chats")
-			continue
-		}
-		who := Bare("telegram", id)
-		a.allow = slices.DeleteFunc(a.allow, func(p string) bool { return p == who })
-		if id == everybody || slices.Contains(a.allow, everybody) || a.dm == pairing {
-			a.dm = disabled
-		}
-		c.Need(at, "parley has no restrictions of single direct chats: this person is not let in; add the person to allowFrom without the restriction, or accept that parley refuses this chat")
+	listed := slices.Clone(a.allow)
+	if c.directChats(what, object(f["direct"]), a); len(a.allow) < len(listed) && f["groupAllowFrom"] == nil && c.kind != "discord" {
+		a.senders, a.hasSenders = listed, true // groups go on by the whole list
 	}
 }
 
 // groupPolicy returns the policy of an account's groups.
-func (c *conversion) groupPolicy(what string, f map[string]any) string {
+func (c accessConverter) groupPolicy(what string, f map[string]any) string {
 	v, at := f["groupPolicy"], what+".groupPolicy"
 	if v == nil {
-		v, at = object(object(c.in.Top["channels"])["defaults"])["groupPolicy"], "channels.defaults.groupPolicy"
+		v, at = c.defaultGroupPolicy, "channels.defaults.groupPolicy"
 	}
 	switch p := text(v); {
 	case v == nil:
@@ -223,14 +215,16 @@ func (c *conversion) groupPolicy(what string, f map[string]any) string {
 	case p == allowlist, p == open, p == disabled:
 		return p
 	}
-	c.Need(at, "parley does not know this policy and closed the groups: choose allowlist, open or disabled")
+	c.Need(at, "parley does not know this policy, so the groups are closed: choose allowlist, open or disabled")
 	return disabled
 }
 
-// chats converts the groups of Telegram and WhatsApp.
-func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *access) {
+// groups converts the groups of Telegram and WhatsApp.
+func (c accessConverter) groups(what string, f map[string]any, a *access) {
 	a.groupPolicy = c.groupPolicy(what, f)
-	a.senders, a.hasSenders = c.people(k, what+".groupAllowFrom", f["groupAllowFrom"])
+	if f["groupAllowFrom"] != nil {
+		a.senders, a.hasSenders = c.people(what+".groupAllowFrom", f["groupAllowFrom"])
+	}
 	if a.groupPolicy == disabled {
 		return
 	}
@@ -240,26 +234,26 @@ func (c *conversion) chats(k channels.Kind, what string, f map[string]any, a *ac
 		at, key := what+".groups."+id, id
 		if id != everybody {
 			var ok bool
-			if key, ok = c.ids.Chat(k, id); !ok {
-				c.Need(at, fmt.Sprintf("parley knows no such group on %s: use the group's id", k))
+			if key, ok = c.ids.Chat(c.kind, id); !ok {
+				c.Need(at, fmt.Sprintf("%s has no group with this id: write the group's id", c.kind))
 				continue
 			}
 		}
 		if _, twice := a.groups[key]; twice {
 			a.groups[key] = group{off: true}
-			c.Need(at, "the same group is listed twice and was closed: keep one of the entries")
+			c.Need(at, "two entries name this group, so it is closed: keep one of them")
 			continue
 		}
 		if a.groups == nil {
 			a.groups = map[string]group{}
 		}
-		a.groups[key] = c.group(k, at, raw[id], def, *a, scope{policy: a.groupPolicy})
+		a.groups[key] = c.group(at, raw[id], def, *a, scope{policy: a.groupPolicy})
 	}
 	switch {
 	case len(a.groups) > 0:
 	case f["groups"] != nil:
 		a.groupPolicy = disabled // a list admits what it lists, and nothing is left of it; no list would mean all groups
-	case k == "telegram" && a.groupPolicy == allowlist:
+	case c.kind == "telegram" && a.groupPolicy == allowlist:
 		a.groupPolicy = disabled
 		c.Differ(what+".groups", "OpenClaw ignores Telegram groups that are not listed, and none is: groupPolicy is disabled")
 	case a.groupPolicy == allowlist && len(a.fallback()) == 0:
@@ -276,13 +270,13 @@ type scope struct {
 }
 
 // group converts one group or topic with everything that restricts it.
-func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any, a access, in scope) (g group) {
+func (c accessConverter) group(at string, v any, def map[string]any, a access, in scope) (g group) {
 	m := object(v)
 	if m == nil && v != nil && v != true {
 		c.Need(at, "the entry cannot be read, so the group is closed")
 		return group{off: true}
 	}
-	own, has := c.people(k, at+".allowFrom", m["allowFrom"])
+	own, has := c.people(at+".allowFrom", m["allowFrom"])
 	if !has {
 		own, has = in.allow, in.has
 	}
@@ -302,38 +296,42 @@ func (c *conversion) group(k channels.Kind, at string, v any, def map[string]any
 		if a.groupPolicy == open || in.topic && m["groupPolicy"] != nil {
 			g.allow = a.fallback()
 		}
+	case policy != disabled && m["groupPolicy"] != nil:
+		c.Need(at+".groupPolicy", "parley does not know this policy, so the group is closed: choose allowlist, open or disabled")
+		fallthrough
 	default:
 		g.off = true
 	}
-	if g.off && m["enabled"] != false && policy != disabled {
+	if g.off && m["enabled"] != false && (policy == open || policy == allowlist) {
 		c.Need(at, `no list of senders admits anybody here, so the group is closed: name people in allowFrom, or write "*" for everybody`)
 	}
-	if m["enabled"] != nil && m["enabled"] != true {
+	if m["enabled"] != nil && m["enabled"] != true || policy == disabled {
 		g.off = true
+		c.Carry(at, "closed")
 	}
 	if _, routed := m["agentId"]; routed {
 		g.off = true
-		c.Need(at+".agentId", "parley has no agent for a single topic: the topic is closed; open it with enabled: true, and the agent of its group answers")
+		c.Need(at+".agentId", "parley has no agent for a single topic, so this chat is closed: with enabled: true the agent of its group answers")
 	}
 	g.mention = mention(m["requireMention"], def["requireMention"])
 	g.prompt = text(m["systemPrompt"])
-	g.tools, g.bySender = c.groupTools(k, at, m, def)
+	g.tools, g.bySender = c.groupTools(at, m, def)
 	inside := scope{policy: policy, allow: own, has: has, topic: true}
 	topics := object(m["topics"])
 	for _, id := range slices.Sorted(maps.Keys(topics)) {
 		if id == everybody {
 			g.off = g.off || restricts(object(topics[id]))
-			c.Need(at+".topics.*", "parley has no settings for all topics of a group: write them for each topic. A group whose topics were restricted is closed")
+			c.Need(at+".topics.*", "parley has no entry for all topics of a group: write one for each topic. If the entry restricts them, the group is closed")
 			continue
 		}
 		if g.topics == nil {
 			g.topics = map[string]group{}
 		}
-		g.topics[id] = c.group(k, at+".topics."+id, topics[id], nil, a, inside)
+		g.topics[id] = c.group(at+".topics."+id, topics[id], nil, a, inside)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(groupKeys, key) {
-			c.Leave(at+"."+key, "parley has no such setting for a group")
+			c.Leave(at+"."+key, "parley has no equivalent for a group")
 		}
 	}
 	if !g.off {

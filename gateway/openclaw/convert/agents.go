@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/report"
+	"parley/gateway/openclaw/toolrights"
 	"parley/sessions"
 )
 
@@ -35,25 +38,35 @@ func listed(agents map[string]any) (out []raw) {
 	return out
 }
 
-// agents converts the section agents.
-func (c *conversion) agents(v map[string]any) {
+// agentConverter converts the section agents.
+type agentConverter struct {
+	*output
+	models       *modelConverter
+	tools        map[string]any // the section tools, whose profile holds for agents without one
+	ownProfiles  bool           // an agent has a profile of tools
+	hasWorkspace bool           // an agent or the defaults name one
+}
+
+// convert converts the section.
+func (c *agentConverter) convert(v map[string]any) {
+	c.ownProfiles = haveProfiles(v)
 	rest := maps.Clone(v)
 	delete(rest, "list")
 	delete(rest, "entries")
 	var out []any
-	all := c.answering(listed(v))
+	all := ownAgents(c.Report, listed(v))
 	root := text(object(v["defaults"])["workspace"])
 	if len(all) == 0 && root != "" {
 		all = []raw{{"main", "agents.defaults", nil}}
 	}
 	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
 	for i, r := range all {
-		e := map[string]any{"id": string(AgentID(r.id))}
+		e := map[string]any{"id": string(ids.Agent(r.id))}
 		for _, k := range slices.Sorted(maps.Keys(r.fields)) {
 			switch k {
 			case "id", "workspace", "sandbox", "tools", "runtime":
 			case "model":
-				c.model(r.what+".model", r.fields[k], e, true)
+				c.models.model(r.what+".model", r.fields[k], e, true)
 			default:
 				c.walk(inAgent, []string{k}, r.fields[k], e, r.what+".")
 			}
@@ -69,40 +82,40 @@ func (c *conversion) agents(v map[string]any) {
 		out = append(out, e)
 	}
 	if out != nil {
-		put(c.out, []string{"agents", "list"}, out)
+		c.put([]string{"agents", "list"}, out)
 	}
-	mode, visibility := c.sandbox(v)
+	mode, visibility := strictestSandbox(c.Report, v)
 	if mode != "" {
-		put(c.out, []string{"agents", "defaults", "sandbox", "mode"}, mode)
-		c.Differ("agents.defaults.sandbox.mode", "it decides which session tools exist; parley runs no commands in containers")
+		c.put([]string{"agents", "defaults", "sandbox", "mode"}, mode)
+		c.Differ("agents.defaults.sandbox.mode", "in parley it decides only which session tools exist; parley runs no commands in containers")
 	}
 	if visibility != "" {
-		put(c.out, []string{"agents", "defaults", "sandbox", "sessionToolsVisibility"}, visibility)
+		c.put([]string{"agents", "defaults", "sandbox", "sessionToolsVisibility"}, visibility)
 	}
 	for _, k := range slices.Sorted(maps.Keys(rest)) {
-		c.walk(rules, []string{"agents", k}, rest[k], nil, "")
+		c.defaults([]string{"agents", k}, rest[k])
 	}
 }
 
-// answering leaves out what is no agent of parley's: those that run in another program, and those whose id another one has.
-func (c *conversion) answering(all []raw) (out []raw) {
+// ownAgents leaves out what is no agent of parley's: those that run in another program, and those whose id another one has.
+func ownAgents(r *report.Report, all []raw) (out []raw) {
 	taken := map[sessions.AgentID]bool{}
-	for _, r := range all {
-		switch id := AgentID(r.id); {
-		case isACP(r):
-			c.Leave(r.what, "it runs in another program over ACP, which parley does not support. Connect its tools as MCP servers (docs/mcp.md)")
+	for _, a := range all {
+		switch id := ids.Agent(a.id); {
+		case isACP(a):
+			r.Leave(a.what, "it runs in another program over ACP, which parley does not support. Connect its tools as MCP servers (docs/mcp.md)")
 		case taken[id]:
-			c.Need(r.what, "another agent becomes the same id in parley: choose another id, and add the agent to the new file")
+			r.Need(a.what, "another agent has the same id in parley: choose another id, and add the agent to the new configuration")
 		default:
 			taken[id] = true
-			out = append(out, r)
+			out = append(out, a)
 		}
 	}
 	return out
 }
 
 // spawns carries over which agents an agent may spawn, its own list or that of all agents.
-func (c *conversion) spawns(r raw, defaults, out map[string]any) {
+func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
 	v, what := object(r.fields["subagents"])["allowAgents"], r.what+".subagents.allowAgents"
 	if v == nil {
 		v, what = object(defaults["subagents"])["allowAgents"], "agents.defaults.subagents.allowAgents"
@@ -112,26 +125,31 @@ func (c *conversion) spawns(r raw, defaults, out map[string]any) {
 		c.Need(what, "the list cannot be read, so the agent spawns only itself: write it again")
 		return
 	}
-	var ids []string
+	var spawned []string
 	for _, a := range allow {
 		if a != everybody {
-			a = string(AgentID(a))
+			a = string(ids.Agent(a))
 		}
-		ids = append(ids, a)
+		spawned = append(spawned, a)
 	}
-	if len(ids) > 0 {
-		put(out, []string{"subagents", "allowAgents"}, anys(ids))
+	if len(spawned) > 0 {
+		put(out, []string{"subagents", "allowAgents"}, anys(spawned))
 		c.Carry(what, "")
 	}
 }
 
+// haveProfiles reports whether an agent has a profile of tools. Then each agent's entry has its own or the host's.
+func haveProfiles(agents map[string]any) bool {
+	return slices.ContainsFunc(listed(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil })
+}
+
 // agentTools writes the tools of one agent, with the host's profile where the agent has none and others have.
-func (c *conversion) agentTools(r raw, out map[string]any) {
-	m, host := object(r.fields["tools"]), object(c.in.Top["tools"])
+func (c *agentConverter) agentTools(r raw, out map[string]any) {
+	m := object(r.fields["tools"])
 	profile := m["profile"]
-	if profile == nil && slices.ContainsFunc(listed(object(c.in.Top["agents"])), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil }) {
-		profile = host["profile"]
-		if also := mustTexts(host["alsoAllow"]); profile != nil && len(also) > 0 {
+	if profile == nil && c.ownProfiles {
+		profile = c.tools["profile"]
+		if also := mustTexts(c.tools["alsoAllow"]); profile != nil && len(also) > 0 {
 			m = maps.Clone(m)
 			if m == nil {
 				m = map[string]any{}
@@ -141,16 +159,16 @@ func (c *conversion) agentTools(r raw, out map[string]any) {
 	}
 	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
 		c.Need(r.what+".tools", "the value cannot be read, so the agent has no tools: write it again")
-		out["tools"] = nothing.write()
+		out["tools"] = writeRights(toolrights.Nothing())
 		return
 	}
-	if got := convert(c.policiesOf(r.what+".tools", m, profile)); !got.empty() {
-		out["tools"] = got.write()
+	if got := toolrights.Combine(toolPolicies(c.Report, r.what+".tools", m, profile)); !got.IsEmpty() {
+		out["tools"] = writeRights(got)
 		c.Carry(r.what+".tools", "")
 	}
 	for _, k := range slices.Sorted(maps.Keys(object(r.fields["tools"]))) {
 		if !slices.Contains([]string{"allow", "alsoAllow", "deny", "profile", "byProvider", "toolsBySender", "sandbox"}, k) {
-			c.Leave(r.what+".tools."+k, "parley has no such setting for an agent")
+			c.Leave(r.what+".tools."+k, "parley has no equivalent for an agent")
 		}
 	}
 }
@@ -161,8 +179,8 @@ var (
 	sandboxSees  = []string{"all", "spawned"}
 )
 
-// sandbox returns the strictest sandbox of all agents: parley has one setting for all. "" = none is set.
-func (c *conversion) sandbox(agents map[string]any) (mode, visibility string) {
+// strictestSandbox returns the strictest sandbox of all agents: parley has one setting for all. "" = none is set.
+func strictestSandbox(r *report.Report, agents map[string]any) (mode, visibility string) {
 	def := object(object(agents["defaults"])["sandbox"])
 	all := listed(agents)
 	strictest := func(key string, order []string, none string) string {
@@ -175,8 +193,8 @@ func (c *conversion) sandbox(agents map[string]any) (mode, visibility string) {
 			differ = differ || at >= 0 && i != at
 			at = max(at, i)
 		}
-		for _, r := range all {
-			own := object(r.fields["sandbox"])[key]
+		for _, a := range all {
+			own := object(a.fields["sandbox"])[key]
 			set = set || own != nil
 			switch {
 			case own != nil:
@@ -194,7 +212,7 @@ func (c *conversion) sandbox(agents map[string]any) (mode, visibility string) {
 			return ""
 		}
 		if differ {
-			c.Need("agents.*.sandbox."+key, fmt.Sprintf("parley has one sandbox for all agents, so the strictest holds: %s. Set agents.defaults.sandbox.%s to the value that you want for all", order[at], key))
+			r.Need("agents.*.sandbox."+key, fmt.Sprintf("parley has one sandbox for all agents, so the strictest holds: %s. Set agents.defaults.sandbox.%s to the value that you want for all", order[at], key))
 		}
 		return order[at]
 	}
@@ -203,12 +221,12 @@ func (c *conversion) sandbox(agents map[string]any) (mode, visibility string) {
 
 // ownWorkspace finds the folder of an agent that has no entry for it: the default one has that of agents.defaults, others one beside
 // it or in it.
-func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[string]any) {
+func (c *agentConverter) ownWorkspace(r raw, root string, isDefault bool, out map[string]any) {
 	if isDefault {
 		c.workspace("agents.defaults.workspace", root, out)
 		return
 	}
-	for _, dir := range []string{root + "-" + string(AgentID(r.id)), filepath.Join(root, string(AgentID(r.id)))} {
+	for _, dir := range []string{root + "-" + string(ids.Agent(r.id)), filepath.Join(root, string(ids.Agent(r.id)))} {
 		if c.isFolder(dir) {
 			c.workspace(r.what+".workspace", dir, out)
 			return
@@ -217,7 +235,7 @@ func (c *conversion) ownWorkspace(r raw, root string, isDefault bool, out map[st
 	c.Leave(r.what+".workspace", "its folder was not found: set agents.list[].workspace, or use the folder in parley's state folder")
 }
 
-func (c *conversion) workspace(what, dir string, out map[string]any) {
+func (c *agentConverter) workspace(what, dir string, out map[string]any) {
 	out["workspace"] = dir // ${NAME} and $${ are parley's already
 	switch {
 	case variableAtStart.MatchString(dir): // finish or the source asks for its value
@@ -229,29 +247,43 @@ func (c *conversion) workspace(what, dir string, out map[string]any) {
 	default:
 		c.Carry(what, "")
 	}
-	c.result.HasWorkspace = true
+	c.hasWorkspace = true
 }
 
 // variableAtStart matches a path whose beginning is known only where the configuration is used.
 var variableAtStart = regexp.MustCompile(`^\$\{[A-Za-z_]`)
 
-func (c *conversion) isFolder(dir string) bool {
+func (c *agentConverter) isFolder(dir string) bool {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok {
-		dir = filepath.Join(c.in.Getenv("HOME"), rest)
+		dir = filepath.Join(c.getenv("HOME"), rest)
 	}
 	info, err := os.Stat(dir)
 	return err == nil && info.IsDir()
 }
 
-// defaults carries over those of agents.defaults that are more than a value at another place; false for all others.
-func (c *conversion) defaults(what string, v any) bool {
+// defaults converts what is beside the list of agents: agents.defaults above all.
+func (c *agentConverter) defaults(place []string, v any) {
+	m, isObject := v.(map[string]any)
+	if what := strings.Join(place, "."); !isObject || what != "agents.defaults" && what != "agents.defaults.subagents" {
+		c.walkTop(place, v)
+		return
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if at := append(slices.Clone(place), k); !c.compound(strings.Join(at, "."), m[k]) {
+			c.defaults(at, m[k])
+		}
+	}
+}
+
+// compound carries over those of agents.defaults that are more than a value at another place; false for all others.
+func (c *agentConverter) compound(what string, v any) bool {
 	out := map[string]any{}
 	to := []string{"agents", "defaults"}
 	switch what {
 	case "agents.defaults.model":
-		c.model(what, v, out, true)
+		c.models.model(what, v, out, true)
 	case "agents.defaults.subagents.model":
-		c.model(what, v, out, false)
+		c.models.model(what, v, out, false)
 		to = append(to, "subagents")
 	case "agents.defaults.compaction":
 		for _, k := range slices.Sorted(maps.Keys(object(v))) {
@@ -259,7 +291,7 @@ func (c *conversion) defaults(what string, v any) bool {
 				c.Leave(what+"."+k, "parley compacts a session when its context window is nearly full (agents.defaults.compaction.at)")
 			}
 		}
-		c.model(what+".model", object(v)["model"], out, false)
+		c.models.model(what+".model", object(v)["model"], out, false)
 		to = append(to, "compaction")
 	case "agents.defaults.models":
 		c.Differ(what, "parley needs no list of models; aliases were replaced by full names")
@@ -274,7 +306,7 @@ func (c *conversion) defaults(what string, v any) bool {
 		return false
 	}
 	for k, x := range out {
-		put(c.out, append(slices.Clone(to), k), x)
+		c.put(append(slices.Clone(to), k), x)
 	}
 	return true
 }

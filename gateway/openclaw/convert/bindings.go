@@ -7,16 +7,24 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/ids"
 	"parley/sessions"
 )
 
-// bindings converts which agent answers where, each binding as a whole. A binding that cannot be carried over would leave its chats to another
+// bindingConverter converts which agent answers where.
+type bindingConverter struct {
+	*output
+	agents   map[string]any // the section agents of OpenClaw
+	accounts accounts
+}
+
+// convert converts the bindings: which agent answers where, each binding as a whole. A binding that cannot be carried over would leave its chats to another
 // agent, which may have more tools, so what it led to is closed.
-func (c *conversion) bindings(v any) {
+func (c bindingConverter) convert(v any) {
 	var out []any
-	agents := c.agentIDs()
-	outside, isDefault := acpAgents(object(c.in.Top["agents"]))
-	if isDefault && c.closeWhere(func(*account) bool { return true }) > 0 {
+	agents := agentIDs(c.config)
+	outside, isDefault := acpAgents(c.agents)
+	if isDefault && c.accounts.closeWhere(func(*account) bool { return true }) > 0 {
 		c.Need("agents: the default agent", "it runs over ACP, which parley does not support, so all accounts are disabled: choose a default agent, then remove enabled: false")
 	}
 	for i, x := range list(v) {
@@ -28,7 +36,7 @@ func (c *conversion) bindings(v any) {
 			raw = match["provider"] // its older name
 		}
 		kind := channels.Kind(strings.ToLower(text(raw)))
-		agent := AgentID(text(m["agentId"]))
+		agent := ids.Agent(text(m["agentId"]))
 		switch {
 		case m["type"] == "acp":
 			c.Leave(what, "parley has no ACP agents, so the default agent answers there. Connect the tools of an ACP agent as MCP servers (docs/mcp.md)")
@@ -49,8 +57,8 @@ func (c *conversion) bindings(v any) {
 			c.Leave(what, why)
 		case why != "":
 			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
-			c.closeWhere(func(a *account) bool {
-				return a.kind == kind && (text(match["accountId"]) == "*" || AccountID(text(match["accountId"])) == a.id)
+			c.accounts.closeWhere(func(a *account) bool {
+				return a.kind == kind && (text(match["accountId"]) == "*" || ids.Account(text(match["accountId"])) == a.id)
 			})
 		default:
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
@@ -61,7 +69,7 @@ func (c *conversion) bindings(v any) {
 		}
 	}
 	if out != nil {
-		put(c.out, []string{"bindings"}, out)
+		c.put([]string{"bindings"}, out)
 	}
 }
 
@@ -71,16 +79,25 @@ func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
 	first := max(slices.IndexFunc(all, func(r raw) bool { return r.fields["default"] == true }), 0)
 	for i, r := range all {
 		if isACP(r) {
-			out, isDefault = append(out, AgentID(r.id)), isDefault || i == first
+			out, isDefault = append(out, ids.Agent(r.id)), isDefault || i == first
 		}
 	}
 	return out, isDefault
 }
 
+// RunsOverACP reports whether an agent of a configuration of OpenClaw runs in another program; "" is the default agent.
+func RunsOverACP(top map[string]any, agent string) bool {
+	outside, isDefault := acpAgents(object(top["agents"]))
+	if agent == "" {
+		return isDefault
+	}
+	return slices.Contains(outside, ids.Agent(agent))
+}
+
 func isACP(r raw) bool { return object(r.fields["runtime"])["type"] == "acp" }
 
 // binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
-func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
+func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
 	to = map[string]any{"channel": string(k)}
 	for _, key := range slices.Sorted(maps.Keys(match)) {
 		v := match[key]
@@ -90,7 +107,7 @@ func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[stri
 			if s := text(v); s == everybody {
 				to[key] = s
 			} else {
-				to[key] = string(AccountID(s))
+				to[key] = string(ids.Account(s))
 			}
 		case "guildId", "teamId":
 			to[key] = strings.TrimSpace(fmt.Sprint(v))
@@ -116,7 +133,7 @@ func (c *conversion) binding(k channels.Kind, match map[string]any) (to map[stri
 }
 
 // peer writes one chat or person; known is false when it is neither, isID when no chat can have that id.
-func (c *conversion) peer(k channels.Kind, m map[string]any) (out map[string]any, known, isID bool) {
+func (c bindingConverter) peer(k channels.Kind, m map[string]any) (out map[string]any, known, isID bool) {
 	kind, id := strings.ToLower(text(m["kind"])), strings.TrimSpace(fmt.Sprint(m["id"]))
 	if kind == "dm" {
 		kind = "direct"
@@ -136,8 +153,8 @@ func (c *conversion) peer(k channels.Kind, m map[string]any) (out map[string]any
 }
 
 // agentIDs are the agents of the new configuration.
-func (c *conversion) agentIDs() (out []sessions.AgentID) {
-	for _, a := range list(object(c.out["agents"])["list"]) {
+func agentIDs(config map[string]any) (out []sessions.AgentID) {
+	for _, a := range list(object(config["agents"])["list"]) {
 		out = append(out, sessions.AgentID(text(object(a)["id"])))
 	}
 	if out == nil {

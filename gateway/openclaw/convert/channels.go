@@ -1,12 +1,13 @@
 package convert
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/configfile"
+	"parley/gateway/openclaw/ids"
 )
 
 // account is one account as it was converted.
@@ -17,6 +18,26 @@ type account struct {
 	out    map[string]any // its section in parley's
 	access access
 	on     bool
+}
+
+// accounts are those of all channels as they were converted.
+type accounts []*account
+
+// close disables an account.
+func (a *account) close() {
+	a.on = false
+	a.out["enabled"] = false
+}
+
+// closeWhere disables the accounts that a condition selects, and returns how many were on.
+func (all accounts) closeWhere(is func(*account) bool) (n int) {
+	for _, a := range all {
+		if a.on && is(a) {
+			a.close()
+			n++
+		}
+	}
+	return n
 }
 
 // accessKeys are the keys of an account that are converted as a whole.
@@ -31,29 +52,48 @@ var tokens = map[channels.Kind]struct {
 	"discord":  {[]string{"token"}, "DISCORD_BOT_TOKEN"},
 }
 
-// channel converts all accounts of a channel kind. Each one is written with everything that says who may use it, so that nothing is inherited
-// by accident; other fields stay where they are.
-func (c *conversion) channel(kind string, v any) {
-	k, what := channels.Kind(kind), "channels."+kind
-	top, ok := v.(map[string]any)
-	switch {
-	case kind == "defaults":
-		for _, key := range slices.Sorted(maps.Keys(top)) {
-			if key != "groupPolicy" {
-				c.Leave(what+"."+key, "set it for each channel")
-			}
+// channels converts the section channels.
+func (o *output) channels(section, senderGroups map[string]any) (out accounts) {
+	defaults := object(section["defaults"])
+	for _, key := range slices.Sorted(maps.Keys(defaults)) {
+		if key != "groupPolicy" {
+			o.Leave("channels.defaults."+key, "parley has no default for all channels: set it for each channel")
 		}
-		return
-	case !ok || !c.ids.Has(k):
-		c.Leave(what, "parley has no such channel")
-		return
 	}
+	for _, kind := range slices.Sorted(maps.Keys(section)) {
+		top, ok := section[kind].(map[string]any)
+		switch k := channels.Kind(kind); {
+		case kind == "defaults":
+		case !ok || !o.ids.Has(k):
+			o.Leave("channels."+kind, "parley has no such channel")
+		default:
+			c := channelConverter{o, k, accessConverter{o, k, senderGroups, defaults["groupPolicy"]}, nil}
+			c.convert(top)
+			out = append(out, c.accounts...)
+		}
+	}
+	return out
+}
+
+// channelConverter converts the accounts of one channel.
+type channelConverter struct {
+	*output
+	kind     channels.Kind
+	access   accessConverter
+	accounts accounts
+}
+
+// convert converts all accounts. Each one is written with everything that says who may use it, so that nothing is inherited by accident; other
+// fields stay where they are.
+func (c *channelConverter) convert(top map[string]any) {
+	k, kind := c.kind, string(c.kind)
+	what := "channels." + kind
 	section := map[string]any{}
-	put(c.out, []string{"channels", kind}, section)
-	c.fields(kind, what, top, section)
+	c.put([]string{"channels", kind}, section)
+	c.fields(what, top, section)
 	own := object(top["accounts"])
 	if len(own) == 0 {
-		c.account(account{kind: k, id: channels.DefaultAccount, what: what, out: section, on: top["enabled"] == nil || top["enabled"] == true}, top)
+		c.account(&account{kind: k, id: channels.DefaultAccount, what: what, out: section, on: top["enabled"] == nil || top["enabled"] == true}, top)
 		return
 	}
 	if top["enabled"] != nil && top["enabled"] != true {
@@ -66,25 +106,25 @@ func (c *conversion) channel(kind string, v any) {
 	all := map[string]any{}
 	section["accounts"] = all
 	for _, id := range slices.Sorted(maps.Keys(raw)) {
-		name, out := AccountID(id), map[string]any{}
+		name, out := ids.Account(id), map[string]any{}
 		at := what + ".accounts." + id
 		if all[string(name)] != nil {
-			c.Need(at, "another account becomes the same name in parley: rename one of them, and add it to the new file")
+			c.Need(at, "another account has the same name in parley: rename one of them, and add it to the new configuration")
 			continue
 		}
 		all[string(name)] = out
-		fields := c.effective(k, at, top, object(raw[id]), name)
+		fields := c.effective(at, top, object(raw[id]), name)
 		if own[id] != nil {
-			c.fields(kind, at, object(raw[id]), out)
+			c.fields(at, object(raw[id]), out)
 		}
 		on := (top["enabled"] == nil || top["enabled"] == true) && (fields["enabled"] == nil || fields["enabled"] == true)
-		c.account(account{kind: k, id: name, what: at, out: out, on: on}, fields)
+		c.account(&account{kind: k, id: name, what: at, out: out, on: on}, fields)
 	}
 }
 
 func hasAccount(own map[string]any, id channels.AccountID) bool {
 	for name := range own {
-		if AccountID(name) == id {
+		if ids.Account(name) == id {
 			return true
 		}
 	}
@@ -93,16 +133,16 @@ func hasAccount(own map[string]any, id channels.AccountID) bool {
 
 // effective returns what an account says, with what it takes from its channel; on WhatsApp it takes it from the account default first. The
 // channel's token belongs to the account default. Maps replace one another as a whole.
-func (c *conversion) effective(k channels.Kind, at string, top, own map[string]any, id channels.AccountID) map[string]any {
+func (c *channelConverter) effective(at string, top, own map[string]any, id channels.AccountID) map[string]any {
 	out := maps.Clone(top)
 	delete(out, "enabled")
-	if k == "whatsapp" && id != channels.DefaultAccount {
+	if c.kind == "whatsapp" && id != channels.DefaultAccount {
 		maps.Copy(out, object(object(top["accounts"])[string(channels.DefaultAccount)]))
 		delete(out, "enabled")
 	}
 	delete(out, "accounts")
 	if id != channels.DefaultAccount {
-		for _, key := range tokens[k].keys {
+		for _, key := range tokens[c.kind].keys {
 			delete(out, key)
 		}
 	}
@@ -121,17 +161,17 @@ func (c *conversion) effective(k channels.Kind, at string, top, own map[string]a
 }
 
 // account converts who may use one account, and its secret.
-func (c *conversion) account(a account, f map[string]any) {
+func (c *channelConverter) account(a *account, f map[string]any) {
 	a.access.groupPolicy = disabled
-	c.direct(a.kind, a.what, f, &a.access)
+	c.access.direct(a.what, f, &a.access)
 	if a.kind == "discord" {
-		c.guilds(a.kind, a.what, f, &a.access)
+		c.access.guilds(a.what, f, &a.access)
 		a.access.bots = f["allowBots"] == true
 		if f["allowBots"] != nil && f["allowBots"] != true && f["allowBots"] != false {
-			c.Leave(a.what+".allowBots", "parley has no mention rule for bots, so it ignores other bots")
+			c.Leave(a.what+".allowBots", "parley cannot demand a mention from bots alone, so it ignores other bots")
 		}
 	} else {
-		c.chats(a.kind, a.what, f, &a.access)
+		c.access.groups(a.what, f, &a.access)
 	}
 	a.access.write(a.out)
 	for _, key := range []string{"dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom"} {
@@ -139,7 +179,7 @@ func (c *conversion) account(a account, f map[string]any) {
 			c.Carry(a.what+"."+key, "")
 		}
 	}
-	c.token(&a, f)
+	c.token(a, f)
 	if !a.on {
 		a.out["enabled"] = false
 		c.Carry(a.what+".enabled", "")
@@ -147,25 +187,8 @@ func (c *conversion) account(a account, f map[string]any) {
 	c.accounts = append(c.accounts, a)
 }
 
-// close disables an account.
-func (c *conversion) close(a *account) {
-	a.on = false
-	a.out["enabled"] = false
-}
-
-// closeWhere disables the accounts that a condition selects, and returns how many were on.
-func (c *conversion) closeWhere(is func(*account) bool) (n int) {
-	for i := range c.accounts {
-		if a := &c.accounts[i]; a.on && is(a) {
-			c.close(a)
-			n++
-		}
-	}
-	return n
-}
-
 // token finds the secret of an account. Without one the account is kept, but disabled.
-func (c *conversion) token(a *account, f map[string]any) {
+func (c *channelConverter) token(a *account, f map[string]any) {
 	t, ok := tokens[a.kind]
 	if !ok {
 		return
@@ -177,25 +200,25 @@ func (c *conversion) token(a *account, f map[string]any) {
 		}
 		name := strings.ToUpper(string(a.kind)) + "_TOKEN"
 		if a.id != channels.DefaultAccount {
-			name = variableFor(string(a.kind), string(a.id), "token")
+			name = configfile.VariableName(string(a.kind), string(a.id), "token")
 		}
-		a.out["token"] = c.secret(a.what+"."+key, name, v)
+		a.out["token"] = secretOr(name, v)
 		c.Carry(a.what+"."+key, "")
 		return
 	}
 	if a.id == channels.DefaultAccount {
 		a.out["token"] = "${" + t.variable + "}"
-		c.Carry(a.what+"."+t.keys[0], "it is the variable "+t.variable+", as in OpenClaw")
+		c.Carry(a.what+"."+t.keys[0], "parley reads it from the variable "+t.variable+", as OpenClaw does")
 		return
 	}
 	if a.on {
-		c.close(a)
+		a.close()
 		c.Need(a.what+"."+t.keys[0], "there is no token, so the account is disabled: add token, then remove enabled: false")
 	}
 }
 
 // fields carries over the fields of a channel or account that say nothing about people.
-func (c *conversion) fields(kind, what string, f, out map[string]any) {
+func (c *channelConverter) fields(what string, f, out map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		at, v := what+"."+key, f[key]
 		switch {
@@ -209,188 +232,14 @@ func (c *conversion) fields(kind, what string, f, out map[string]any) {
 			} else {
 				c.Leave(at, "parley shows answers in direct chats while they are written: streaming.direct and streaming.group change that")
 			}
-		case kind == "telegram" && key == "webhookSecret":
-			put(out, []string{"webhook", "secret"}, c.secret(at, variableFor(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
+		case c.kind == "telegram" && key == "webhookSecret":
+			put(out, []string{"webhook", "secret"}, secretOr(configfile.VariableName(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
 			c.Carry(at, "")
-		case kind == "telegram" && key == "webhookUrl":
+		case c.kind == "telegram" && key == "webhookUrl":
 			put(out, []string{"webhook", "url"}, v)
 			c.Differ(at, "parley serves the webhook at its own address (docs/channels.md): point the reverse proxy to that address")
 		default:
-			c.walk(slices.Concat(own[kind], accountRules), []string{key}, v, out, what+".")
+			c.walk(slices.Concat(own[string(c.kind)], accountRules), []string{key}, v, out, what+".")
 		}
 	}
-}
-
-// paired keeps the people whom OpenClaw let in by pairing, where it still goes by that: under the policy pairing.
-func (c *conversion) paired() {
-	count := map[string]int{}
-	for _, p := range c.in.Paired {
-		i := slices.IndexFunc(c.accounts, func(a account) bool { return a.kind == p.Channel && a.id == AccountID(string(p.Account)) })
-		what := fmt.Sprintf("pairing on %s, account %s", p.Channel, p.Account)
-		if i < 0 {
-			count[what+"\x00there is no such account"]++
-			continue
-		}
-		id, ok := c.ids.Person(p.Channel, string(p.ID))
-		switch a := c.accounts[i]; {
-		case a.access.dm != pairing:
-			count[what+"\x00dmPolicy is "+a.access.dm+", and OpenClaw admits paired people only under pairing"]++
-		case !ok || id == everybody || strings.HasPrefix(id, "@"):
-			count[what+"\x00these are no ids of people"]++
-		default:
-			q := Person{p.Channel, a.id, channels.UserID(id)}
-			if !slices.Contains(c.result.Paired, q) {
-				c.result.Paired = append(c.result.Paired, q)
-				count[what+"\x00"]++
-			}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(count)) {
-		what, why, _ := strings.Cut(key, "\x00")
-		line := what + ": " + persons(count[key])
-		if why == "" {
-			c.Carry(line, "parley pairing list shows them, parley pairing remove takes them out")
-		} else {
-			c.Leave(line, why)
-		}
-	}
-}
-
-func persons(n int) string {
-	if n == 1 {
-		return "1 person"
-	}
-	return fmt.Sprintf("%d people", n)
-}
-
-// admits reports whether an account lets a person write directly, and whether all its groups that listen listen to this person as well.
-func (c *conversion) admits(a account, id string) bool {
-	in := func(list []string) bool { return slices.Contains(list, id) || slices.Contains(list, everybody) }
-	paired := slices.ContainsFunc(c.in.Paired, func(p Person) bool {
-		known, ok := c.ids.Person(a.kind, string(p.ID))
-		return ok && a.access.dm == pairing && p.Channel == a.kind && AccountID(string(p.Account)) == a.id && known == id
-	})
-	if a.access.dm == disabled || !in(a.access.allow) && !paired {
-		return false
-	}
-	if a.access.groupPolicy == disabled {
-		return true
-	}
-	top := a.access.groupPolicy == open || in(a.access.fallback())
-	if len(a.access.groups) == 0 {
-		return top
-	}
-	var all func(groups map[string]group, outer bool) bool
-	all = func(groups map[string]group, outer bool) bool {
-		for _, g := range groups {
-			here := outer
-			if len(g.allow) > 0 {
-				here = in(g.allow)
-			}
-			if !g.off && (!here || !all(g.topics, here)) {
-				return false
-			}
-		}
-		return true
-	}
-	return all(a.access.groups, top)
-}
-
-// ownerOf returns the owner that an entry names, as parley writes it.
-func (c *conversion) ownerOf(entry string) (k channels.Kind, id string, ok bool) {
-	word, rest, has := strings.Cut(entry, ":")
-	k = channels.Kind(strings.ToLower(strings.TrimSpace(word)))
-	if k == "tg" {
-		k = "telegram"
-	}
-	if has && c.ids.Has(k) {
-		id, ok = c.ids.Person(k, rest)
-		return k, id, ok && id != everybody && !strings.HasPrefix(id, "@")
-	}
-	var found []channels.Kind // an id without its channel
-	for _, a := range c.accounts {
-		if p, fits := c.ids.Person(a.kind, entry); fits && !strings.HasPrefix(p, "@") && p != everybody && !slices.Contains(found, a.kind) {
-			found, id = append(found, a.kind), p
-		}
-	}
-	if len(found) != 1 {
-		return "", "", false
-	}
-	return found[0], id, true
-}
-
-// owners makes owners of those whom OpenClaw names, or of the one person whom it lets write. parley listens to an owner everywhere, so nobody
-// becomes one who was not admitted everywhere before.
-func (c *conversion) owners(commands map[string]any) {
-	const key = "commands.ownerAllowFrom"
-	named := entries(commands["ownerAllowFrom"])
-	var out []string
-	for _, v := range named {
-		entry := strings.TrimSpace(fmt.Sprint(v))
-		k, id, ok := c.ownerOf(entry)
-		switch place := c.notAdmitting(k, id); {
-		case !ok:
-			c.Need(key+": "+entry, "the entry names no single person: write channel:id, such as telegram:1001")
-		case place == "no account":
-			c.Leave(key+": "+entry, "there is no account of this channel")
-		case place != "":
-			c.Need(key+": "+entry, fmt.Sprintf("%s does not admit this person, and parley listens to an owner everywhere: to allow that, add %s:%s to %s", place, k, id, key))
-		default:
-			out = append(out, string(k)+":"+id)
-		}
-	}
-	if commands["ownerAllowFrom"] == nil {
-		out = c.onlyPerson(key)
-	}
-	out = slices.Compact(out)
-	if len(out) == 0 {
-		if len(c.accounts) > 0 {
-			c.Need("owners", "parley has no owner yet, and only owners may use /send or let people in: add channel:id to "+key)
-		}
-		return
-	}
-	c.result.Config = append(c.result.Config, []byte("commands:\n    ownerAllowFrom:\n")...)
-	for _, o := range out {
-		c.result.Config = fmt.Appendf(c.result.Config, "        - %q\n", o)
-	}
-	if commands["ownerAllowFrom"] != nil {
-		c.Carry(key, "")
-	}
-}
-
-// onlyPerson returns the one person of all lists of direct chats; of several it reports a choice.
-func (c *conversion) onlyPerson(key string) []string {
-	var who, all []string
-	for _, a := range c.accounts {
-		for _, id := range a.access.allow {
-			if o := string(a.kind) + ":" + id; a.access.dm != disabled && id != everybody && !variable.MatchString(id) && !strings.HasPrefix(id, "@") && !slices.Contains(all, o) {
-				if all = append(all, o); c.notAdmitting(a.kind, id) == "" {
-					who = append(who, o)
-				}
-			}
-		}
-	}
-	switch {
-	case len(all) == 1 && len(who) == 1:
-		c.Differ(key, "the only person of allowFrom is the owner: "+who[0])
-		return who
-	case len(all) > 0:
-		c.Need(key, "several people may write to parley; add those who are owners: "+strings.Join(all, ", "))
-	}
-	return nil
-}
-
-// notAdmitting returns the first account of a channel that does not let a person write everywhere; "" = all do.
-func (c *conversion) notAdmitting(k channels.Kind, id string) string {
-	found := "no account"
-	for _, a := range c.accounts {
-		if a.kind != k {
-			continue
-		}
-		if !c.admits(a, id) {
-			return a.what
-		}
-		found = ""
-	}
-	return found
 }

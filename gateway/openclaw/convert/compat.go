@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"parley/agent"
+	"parley/gateway/openclaw/report"
 )
 
 // headers carries the headers of a provider or a model over.
-func (c *conversion) headers(what string, set, out map[string]any) {
+func headers(r *report.Report, what string, set, out map[string]any) {
 	all := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if value, isText := set[name].(string); isText {
 			all[name] = value
 		} else {
-			c.Leave(what+".headers."+name, "the value is not a text")
+			r.Leave(what+".headers."+name, "the value is not a text")
 		}
 	}
 	if len(all) > 0 {
@@ -24,7 +25,7 @@ func (c *conversion) headers(what string, set, out map[string]any) {
 
 // compat carries over what OpenClaw was told about a server, as far as parley needs to be told: most of it parley finds out from the
 // server's answers.
-func (c *conversion) compat(what string, set, out map[string]any) {
+func compat(r *report.Report, what string, set, out map[string]any) {
 	reasoning := map[string]any{}
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		on, isBool := set[k].(bool)
@@ -36,7 +37,7 @@ func (c *conversion) compat(what string, set, out map[string]any) {
 		case (k == "requiresReasoningContentOnAssistantMessages" || k == "requiresThinkingAsText") && on:
 			reasoning["sendBack"] = "on"
 		default:
-			c.Leave(what+".compat."+k, "parley detects this from the server's answers")
+			r.Leave(what+".compat."+k, "parley detects this from the server's answers")
 		}
 	}
 	if len(reasoning) > 0 {

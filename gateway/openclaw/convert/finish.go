@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,44 +18,49 @@ const head = "# Made from an OpenClaw configuration by parley import openclaw.\n
 // maxRounds bounds how often a configuration is checked again after something was closed.
 const maxRounds = 300
 
+// finisher closes or leaves out what parley does not take of the whole configuration.
+type finisher struct {
+	*output
+	table    config.Table
+	accounts accounts
+}
+
 // finish writes the configuration and has it checked as any other. What parley does not take is closed, or left out where nothing opens by that.
-func (c *conversion) finish() {
+// missing are the variables that nothing sets. ok is false when nothing could be carried over.
+func (c finisher) finish() (made []byte, missing []string, ok bool) {
 	for range maxRounds {
-		text, err := yaml.Marshal(scalars(c.out))
+		text, err := yaml.Marshal(scalars(c.config))
 		if err != nil {
 			break
 		}
 		named := references(text)
-		_, problems, err := config.Parse("config.yaml", text, c.in.Table, func(name string) string {
-			v := c.in.Getenv(name)
+		_, problems, err := config.Parse("config.yaml", text, c.table, func(name string) string {
+			v := c.getenv(name)
 			if v == "" && slices.Contains(named, name) {
-				return stand(text, name)
+				return stand(text, name, slices.Index(named, name))
 			}
 			return v
 		})
 		if err == nil {
-			c.result.Needs = slices.DeleteFunc(named, func(name string) bool { return c.in.Getenv(name) != "" })
-			c.result.Config = append([]byte(head), text...)
-			return
+			return append([]byte(head), text...), slices.DeleteFunc(named, func(name string) bool { return c.getenv(name) != "" }), true
 		}
 		i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Severity == config.SevereError })
 		if i < 0 || !c.shut(problems[i].Key, problems[i].Text) {
 			break
 		}
 	}
-	c.accounts = nil
-	c.result.Config = []byte(head)
-	c.Need("the configuration", "parley could not convert it, so nothing of it is carried over. Create one with parley init; the sessions are imported")
+	c.Need("the configuration", "nothing of it could be carried over: create a configuration with parley init. The sessions are imported")
+	return []byte(head), nil, false
 }
 
 // secretKey matches keys whose value is a secret.
 var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
 
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
-func stand(text []byte, name string) string {
+func stand(text []byte, name string, number int) string {
 	for _, line := range strings.Split(string(text), "\n") {
 		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretKey.MatchString(key) && strings.Contains(line, "${"+name+"}") {
-			return "0:unset"
+			return fmt.Sprintf("%d:unset", number) // each account has its own
 		}
 	}
 	return "100000000000000001"
@@ -62,40 +68,40 @@ func stand(text []byte, name string) string {
 
 // shut makes what stands at a place harmless: an account or a server is disabled, a group closed, a list of tools permits none, rules about what may
 // leave let nothing out. What opens nothing is left out. It reports false when the place is nowhere.
-func (c *conversion) shut(place, why string) bool {
+func (c finisher) shut(place, why string) bool {
 	need := func(what, how string) bool { c.Need(what, "parley refuses the value ("+why+"): "+how); return true }
-	switch seg := split(c.out, place); {
+	switch seg := split(c.config, place); {
 	case len(seg) == 0:
 		return false
 	case seg[0] == "channels" && len(seg) > 1:
 		return c.shutAccount(seg, place, need)
 	case seg[0] == "session" && len(seg) > 1 && seg[1] == "sendPolicy":
-		put(c.out, []string{"session", "sendPolicy"}, map[string]any{"default": "deny"})
+		c.put([]string{"session", "sendPolicy"}, map[string]any{"default": "deny"})
 		return need("session.sendPolicy", "parley sends nothing until you write the rules again")
 	case seg[0] == "tools" && len(seg) > 3 && seg[1] == "mcp":
-		if at := object(at(c.out, seg[:4])); at != nil && at["enabled"] != false {
+		if at := object(at(c.config, seg[:4])); at != nil && at["enabled"] != false {
 			at["enabled"] = false
 			return need(place, "the server is not started")
 		}
-		remove(c.out, seg[:min(4, len(seg))])
+		remove(c.config, seg[:min(4, len(seg))])
 		return need(place, "the server is left out")
 	case seg[len(seg)-1] == "deny" || seg[len(seg)-1] == "allow" || len(seg) > 2 && (seg[len(seg)-2] == "deny" || seg[len(seg)-2] == "allow"):
 		end := len(seg) - 1
 		if seg[end] != "deny" && seg[end] != "allow" {
 			end--
 		}
-		if in := object(at(c.out, seg[:end])); in != nil && slices.Contains(seg, "tools") {
+		if in := object(at(c.config, seg[:end])); in != nil && slices.Contains(seg, "tools") {
 			delete(in, "allow")
 			in["deny"] = []any{"*"}
 			return need(place, "no tool is permitted there")
 		}
 	}
-	seg := split(c.out, place)
+	seg := split(c.config, place)
 	if seg[0] == "agents" && len(seg) > 3 && seg[1] == "defaults" && seg[2] == "sandbox" {
-		put(c.out, []string{"agents", "defaults", "sandbox"}, map[string]any{"mode": "all"})
+		c.put([]string{"agents", "defaults", "sandbox"}, map[string]any{"mode": "all"})
 		return need(place, "all sessions are sandboxed")
 	}
-	if !remove(c.out, seg) {
+	if !remove(c.config, seg) {
 		return false
 	}
 	if seg[0] == "bindings" {
@@ -106,12 +112,12 @@ func (c *conversion) shut(place, why string) bool {
 }
 
 // shutAccount closes the group in which something is wrong, else the account. What is wrong in a disabled account is taken away.
-func (c *conversion) shutAccount(seg []string, place string, need func(string, string) bool) bool {
+func (c finisher) shutAccount(seg []string, place string, need func(string, string) bool) bool {
 	end := 2
 	if len(seg) > 3 && seg[2] == "accounts" {
 		end = 4
 	}
-	section := object(at(c.out, seg[:end]))
+	section := object(at(c.config, seg[:end]))
 	groups := object(section["groups"])
 	if len(seg) > end+1 && seg[end] == "groups" {
 		id := seg[end+1]
@@ -126,18 +132,14 @@ func (c *conversion) shutAccount(seg []string, place string, need func(string, s
 	}
 	if section["enabled"] != false {
 		section["enabled"] = false
-		for i := range c.accounts {
-			if c.accounts[i].what == "channels."+strings.Join(seg[1:end], ".") {
-				c.accounts[i].on = false
-			}
-		}
+		c.accounts.closeWhere(func(a *account) bool { return a.what == "channels."+strings.Join(seg[1:end], ".") })
 		return need(place, "the account is disabled: correct it, then remove enabled: false")
 	}
-	if !remove(c.out, seg) {
+	if !remove(c.config, seg) {
 		return false
 	}
-	if end == 4 && len(seg) == 4 && len(object(at(c.out, seg[:3]))) == 0 {
-		remove(c.out, seg[:2]) // without accounts the channel itself would be one
+	if end == 4 && len(seg) == 4 && len(object(at(c.config, seg[:3]))) == 0 {
+		remove(c.config, seg[:2]) // without accounts the channel itself would be one
 	}
 	c.Leave(place, "the account is disabled")
 	return true

@@ -23,7 +23,7 @@ func TestReferences(t *testing.T) {
 func TestUnknownWorkspace(t *testing.T) {
 	t.Parallel()
 	for dir, different := range map[string]bool{"${WORKSPACE}": false, "${HOME}/w": false, "$${x": true, "w/${A}": true} {
-		c := &conversion{Report: &report.Report{}, result: &Result{}}
+		c := agentConverter{output: &output{Report: &report.Report{}}}
 		c.workspace("agents.defaults.workspace", dir, map[string]any{})
 		if (len(c.Different) > 0) != different {
 			t.Errorf("%s: %+v", dir, c.Different)

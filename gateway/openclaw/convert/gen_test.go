@@ -154,11 +154,17 @@ func (g gen) account(kind string, withToken bool) map[string]any {
 	}
 	g.maybe(m, 3, "groupAllowFrom", func() any { return g.people(kind) })
 	if kind == "telegram" {
-		g.maybe(m, 10, "direct", func() any {
-			d := map[string]any{}
-			g.maybe(d, 2, "enabled", g.flag)
-			g.maybe(d, 2, "tools", func() any { return g.tools() })
-			return map[string]any{pick(g, persons[kind]...): d}
+		g.maybe(m, 5, "direct", func() any {
+			all := map[string]any{}
+			for range 1 + g.IntN(2) {
+				d := map[string]any{}
+				g.maybe(d, 3, "enabled", g.flag)
+				g.maybe(d, 6, "tools", func() any { return g.tools() })
+				g.maybe(d, 3, "dmPolicy", func() any { return pick(g, "pairing", "allowlist", "open", "disabled", "odd") })
+				g.maybe(d, 3, "allowFrom", func() any { return g.people(kind) })
+				all[pick(g, append([]string{"*"}, persons[kind]...)...)] = d
+			}
+			return all
 		})
 	}
 	if !g.one(3) {
@@ -175,7 +181,9 @@ func (g gen) account(kind string, withToken bool) map[string]any {
 func (g gen) sendRule() any {
 	match := map[string]any{}
 	for range pick(g, 0, 1, 1, 1, 1, 2, 3) {
-		switch g.IntN(12) {
+		switch g.IntN(13) {
+		case 12:
+			match["accountId"] = pick(g, "default", "biz", "*", "gone")
 		case 0, 1, 2:
 			match["channel"] = pick(g, "telegram", "discord", "whatsapp", "slack")
 		case 3, 4, 5, 6:
@@ -201,6 +209,7 @@ func (g gen) agent(id string) any {
 	})
 	g.maybe(m, 2, "tools", func() any { return g.toolSection() })
 	g.maybe(m, 4, "default", func() any { return true })
+	g.maybe(m, 12, "runtime", func() any { return map[string]any{"type": "acp"} })
 	return m
 }
 

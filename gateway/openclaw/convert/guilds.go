@@ -11,7 +11,7 @@ import (
 
 // guilds converts the servers of Discord. parley lists channels by id, without their server, so everything that a server says is written into each
 // of its channels. What is said of a whole server stays closed: parley cannot tell its other channels from those of other servers.
-func (c *conversion) guilds(k channels.Kind, what string, f map[string]any, a *access) {
+func (c accessConverter) guilds(what string, f map[string]any, a *access) {
 	a.groupPolicy = c.groupPolicy(what, f)
 	guilds := object(f["guilds"])
 	switch {
@@ -26,7 +26,7 @@ func (c *conversion) guilds(k channels.Kind, what string, f map[string]any, a *a
 		rooms := object(g["channels"])
 		var names []string
 		for _, room := range slices.Sorted(maps.Keys(rooms)) {
-			key, ok := c.ids.Chat(k, room)
+			key, ok := c.ids.Chat(c.kind, room)
 			switch _, twice := a.groups[key]; {
 			case id == everybody && len(guilds) > 1 && room != everybody:
 				names = append(names, room) // its server may be one that is listed, whose entry would count
@@ -38,22 +38,22 @@ func (c *conversion) guilds(k channels.Kind, what string, f map[string]any, a *a
 				continue
 			case twice:
 				a.groups[key] = group{off: true}
-				c.Need(at+".channels."+room, "the same channel is listed twice and was closed: keep one of the entries")
+				c.Need(at+".channels."+room, "two entries name this channel, so it is closed: keep one of them")
 				continue
 			}
 			if a.groups == nil {
 				a.groups = map[string]group{}
 			}
-			a.groups[key] = c.room(k, at+".channels."+room, rooms[room], g)
+			a.groups[key] = c.room(at+".channels."+room, rooms[room], g)
 		}
 		if len(rooms) == 0 || slices.Contains(names, everybody) {
-			c.Need(at, "parley lists channels by id and has no entry for a whole server: its channels are closed. "+roomAdvice(k, c.usersOf(k, g)))
+			c.Need(at, "parley lists channels by id and has no entry for a whole server, so its channels are closed. "+roomAdvice(c.kind, c.usersOf(g)))
 		} else if len(names) > 0 {
-			c.Need(fmt.Sprintf("%s.channels: %s", at, strings.Join(names, ", ")), "parley knows channels by their ids, not by names: these are closed. "+roomAdvice(k, c.usersOf(k, g)))
+			c.Need(fmt.Sprintf("%s.channels: %s", at, strings.Join(names, ", ")), "parley lists channels by id, not by name, so these are closed. "+roomAdvice(c.kind, c.usersOf(g)))
 		}
 		for _, key := range slices.Sorted(maps.Keys(g)) {
 			if !slices.Contains([]string{"channels", "users", "roles", "requireMention", "slug", "tools", "toolsBySender", "ignoreOtherMentions"}, key) {
-				c.Leave(at+"."+key, "parley has no such setting for a server")
+				c.Leave(at+"."+key, "parley has no equivalent for a server")
 			}
 		}
 	}
@@ -62,9 +62,9 @@ func (c *conversion) guilds(k channels.Kind, what string, f map[string]any, a *a
 	}
 }
 
-func (c *conversion) usersOf(k channels.Kind, m map[string]any) (out []string) {
+func (c accessConverter) usersOf(m map[string]any) (out []string) {
 	for _, p := range entries(m["users"]) {
-		if id, ok := c.person(k, fmt.Sprint(p)); ok {
+		if id, ok := c.person(fmt.Sprint(p)); ok {
 			out = append(out, id)
 		}
 	}
@@ -80,7 +80,7 @@ func roomAdvice(k channels.Kind, users []string) string {
 }
 
 // room converts one channel of a server.
-func (c *conversion) room(k channels.Kind, at string, v any, guild map[string]any) (g group) {
+func (c accessConverter) room(at string, v any, guild map[string]any) (g group) {
 	m := object(v)
 	if m == nil && v != nil && v != true || m["enabled"] != nil && m["enabled"] != true || m["allow"] != nil && m["allow"] != true {
 		c.Carry(at, "closed")
@@ -95,7 +95,7 @@ func (c *conversion) room(k channels.Kind, at string, v any, guild map[string]an
 	users, roles := either("users"), len(entries(either("roles"))) > 0
 	switch {
 	case len(entries(users)) > 0:
-		g.allow, _ = c.people(k, at+".users", users)
+		g.allow, _ = c.people(at+".users", users)
 	case !roles:
 		g.allow = []string{everybody}
 	}
@@ -109,10 +109,10 @@ func (c *conversion) room(k channels.Kind, at string, v any, guild map[string]an
 		c.Differ(at+".ignoreOtherMentions", "the bot answers here only when it is mentioned")
 	}
 	g.prompt = text(m["systemPrompt"])
-	g.tools, g.bySender = c.groupTools(k, at, m, guild)
+	g.tools, g.bySender = c.groupTools(at, m, guild)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(groupKeys, key) {
-			c.Leave(at+"."+key, "parley has no such setting for a channel")
+			c.Leave(at+"."+key, "parley has no equivalent for a channel")
 		}
 	}
 	if !g.off {

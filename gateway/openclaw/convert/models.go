@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"parley/gateway/configfile"
 )
 
 // known are the providers that OpenClaw has built in and parley can ask: where they are, and the variable of their key.
@@ -30,28 +32,29 @@ var known = map[string]struct{ api, baseURL, key string }{
 var protocols = map[string]string{"": "openai", "openai-completions": "openai-completions", "openai-responses": "openai-responses",
 	"azure-openai-responses": "openai-responses", "ollama": "openai", "anthropic-messages": "anthropic"}
 
-// models are the providers of a configuration, and what its models are called.
-type models struct {
+// modelConverter converts the section models, and the names of models at all places.
+type modelConverter struct {
+	*output
 	set   map[string]map[string]any // models.providers
 	alias map[string]string         // of agents.defaults.models
-	used  map[string]bool
+	used  map[string]bool           // providers of the models that were carried over
 }
 
-func readModels(top map[string]any) models {
-	m := models{set: map[string]map[string]any{}, alias: map[string]string{}, used: map[string]bool{}}
+func newModelConverter(o *output, top map[string]any) *modelConverter {
+	c := &modelConverter{output: o, set: map[string]map[string]any{}, alias: map[string]string{}, used: map[string]bool{}}
 	for name, v := range object(object(top["models"])["providers"]) {
-		m.set[strings.ToLower(name)] = object(v)
+		c.set[strings.ToLower(name)] = object(v)
 	}
 	for name, v := range object(object(object(top["agents"])["defaults"])["models"]) {
 		if a := text(object(v)["alias"]); a != "" {
-			m.alias[strings.ToLower(a)] = name
+			c.alias[strings.ToLower(a)] = name
 		}
 	}
-	return m
+	return c
 }
 
 // model carries the model of one place over, and those that follow when it fails, into a part of the new configuration.
-func (c *conversion) model(what string, v any, out map[string]any, withFallbacks bool) {
+func (c *modelConverter) model(what string, v any, out map[string]any, withFallbacks bool) {
 	names := []string{text(v)}
 	if m, ok := v.(map[string]any); ok {
 		names[0] = text(m["primary"])
@@ -60,7 +63,7 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if k != "primary" && k != "fallbacks" {
-				c.Leave(what+"."+k, "parley has no such setting")
+				c.Leave(what+"."+k, "parley has no equivalent")
 			}
 		}
 	}
@@ -70,7 +73,7 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 		if i > 0 {
 			at = fmt.Sprintf("%s.fallbacks[%d]", what, i-1)
 		}
-		name, why := c.models.name(n)
+		name, why := c.name(n)
 		switch {
 		case n == "":
 		case i > 0 && !withFallbacks:
@@ -92,8 +95,8 @@ func (c *conversion) model(what string, v any, out map[string]any, withFallbacks
 }
 
 // name gives the name that a model has in parley, or why it has none.
-func (m models) name(ref string) (name, why string) {
-	if full, ok := m.alias[strings.ToLower(ref)]; ok {
+func (c *modelConverter) name(ref string) (name, why string) {
+	if full, ok := c.alias[strings.ToLower(ref)]; ok {
 		ref = full
 	}
 	provider, model, ok := strings.Cut(ref, "/")
@@ -103,57 +106,57 @@ func (m models) name(ref string) (name, why string) {
 	if provider = strings.ToLower(provider); provider == "z.ai" || provider == "z-ai" {
 		provider = "zai"
 	}
-	if _, why := m.protocol(provider); why != "" {
+	if _, why := c.protocol(provider); why != "" {
 		return "", why
 	}
-	m.used[provider] = true
+	c.used[provider] = true
 	return provider + "/" + model, ""
 }
 
 // protocol says how a provider is asked, or why it cannot be.
-func (m models) protocol(provider string) (api, why string) {
+func (c *modelConverter) protocol(provider string) (api, why string) {
 	built, isBuilt := known[provider]
-	set, isSet := m.set[provider]
+	set, isSet := c.set[provider]
 	api, spoken := protocols[text(set["api"])]
 	switch {
 	case isBuilt && !spoken && builtAddress(built.baseURL, text(set["baseUrl"])): // parley has another way to the same provider
 		return built.api, ""
 	case isSet && !spoken:
-		return "", fmt.Sprintf("its provider speaks %q, which parley does not: describe another way to it under models.providers", text(set["api"]))
+		return "", fmt.Sprintf("its provider uses the API %q, which parley does not support: describe the provider with another API under models.providers", text(set["api"]))
 	case isBuilt && text(set["api"]) == "":
 		return built.api, ""
 	case !isBuilt && text(set["baseUrl"]) == "": // a key must not go to a stranger that answers without an address
-		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (an account of a subscription cannot be used)"
+		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (the login of a subscription does not work)"
 	}
 	return api, ""
 }
 
 // providers writes those that models need, and those that were described with a key. Keys are taken from the environment.
-func (c *conversion) providers(v any) {
+func (c *modelConverter) providers(v any) {
 	for _, k := range slices.Sorted(maps.Keys(object(v))) {
 		if k != "providers" {
-			c.Leave("models."+k, "parley has no such setting")
+			c.Leave("models."+k, "parley has no equivalent")
 		}
 	}
-	for name := range c.models.set {
-		if key := c.models.set[name]["apiKey"]; key != nil && key != "" {
-			c.models.used[name] = true
+	for name := range c.set {
+		if key := c.set[name]["apiKey"]; key != nil && key != "" {
+			c.used[name] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.models.set)) {
-		if !c.models.used[name] {
+	for _, name := range slices.Sorted(maps.Keys(c.set)) {
+		if !c.used[name] {
 			c.Leave("models.providers."+name, "no agent uses a model of this provider, and it has no key")
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.models.used)) {
+	for _, name := range slices.Sorted(maps.Keys(c.used)) {
 		what := "models.providers." + name
-		set := c.models.set[name]
-		api, why := c.models.protocol(name)
+		set := c.set[name]
+		api, why := c.protocol(name)
 		if why != "" {
 			c.Leave(what, why)
 			continue
 		}
-		base := c.base(name, set)
+		base := baseURL(name, set)
 		out := map[string]any{"api": api}
 		if base != "" {
 			out["baseUrl"] = base
@@ -162,7 +165,7 @@ func (c *conversion) providers(v any) {
 			out["apiKey"] = key
 		}
 		c.facts(what, name, set, out)
-		put(c.out, []string{"models", "providers", name}, out)
+		c.put([]string{"models", "providers", name}, out)
 		c.Carry(what, "")
 	}
 }
@@ -174,8 +177,8 @@ func builtAddress(built, base string) bool {
 	return base == "" || err1 == nil && err2 == nil && a.Hostname() != "" && a.Hostname() == b.Hostname()
 }
 
-// base is where a provider is; "" = its own address.
-func (c *conversion) base(name string, set map[string]any) string {
+// baseURL is where a provider is; "" = its own address.
+func baseURL(name string, set map[string]any) string {
 	base := text(set["baseUrl"])
 	if _, spoken := protocols[text(set["api"])]; base == "" || !spoken {
 		return known[name].baseURL
@@ -187,22 +190,22 @@ func (c *conversion) base(name string, set map[string]any) string {
 }
 
 // key returns the reference to a provider's key; "" = the provider needs none. A local server has an empty apiKey then.
-func (c *conversion) key(name string, set map[string]any) string {
+func (c *modelConverter) key(name string, set map[string]any) string {
 	env, isBuilt := known[name].key, known[name].api != ""
 	if env == "" {
-		env = variableFor(name, "api_key")
+		env = configfile.VariableName(name, "api_key")
 	}
 	switch key := set["apiKey"]; {
 	case key == "", key == nil && isBuilt && known[name].key == "":
 		return ""
 	case key != nil:
-		return c.secret("models.providers."+name+".apiKey", env, key)
+		return secretOr(env, key)
 	}
 	return "${" + env + "}"
 }
 
 // facts carries over what is said about a provider and its models.
-func (c *conversion) facts(what, name string, set, out map[string]any) {
+func (c *modelConverter) facts(what, name string, set, out map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		switch k {
 		case "api", "apiKey", "baseUrl", "models":
@@ -211,11 +214,11 @@ func (c *conversion) facts(what, name string, set, out map[string]any) {
 		case "timeoutSeconds":
 			out["totalTimeoutSeconds"] = set[k]
 		case "headers":
-			c.headers(what, object(set[k]), out)
+			headers(c.Report, what, object(set[k]), out)
 		case "compat":
-			c.compat(what, object(set[k]), out)
+			compat(c.Report, what, object(set[k]), out)
 		default:
-			c.Leave(what+"."+k, "parley has no such setting")
+			c.Leave(what+"."+k, "parley has no equivalent")
 		}
 	}
 	all := map[string]any{}
@@ -237,8 +240,8 @@ func (c *conversion) facts(what, name string, set, out map[string]any) {
 			f["noImages"] = true
 		}
 		id := text(m["id"])
-		c.headers(what+".models."+id, object(m["headers"]), f)
-		c.compat(what+".models."+id, object(m["compat"]), f)
+		headers(c.Report, what+".models."+id, object(m["headers"]), f)
+		compat(c.Report, what+".models."+id, object(m["compat"]), f)
 		levels(object(m["thinkingLevelMap"]), f)
 		if id != "" && len(f) > 0 {
 			all[id] = f

@@ -115,7 +115,14 @@ func (c claw) direct(s spot) bool {
 	if policy == nil {
 		policy = "pairing"
 	}
-	if dm["enabled"] == false || obj(obj(f["direct"])[s.person])["enabled"] == false {
+	own := directEntry(f, s.person)
+	if own["dmPolicy"] != nil {
+		policy = own["dmPolicy"]
+	}
+	if own["allowFrom"] != nil {
+		list = own["allowFrom"]
+	}
+	if dm["enabled"] == false || own["enabled"] == false {
 		return false
 	}
 	listed := c.lists(s.kind, entriesOf(list), s.person)
@@ -128,6 +135,15 @@ func (c claw) direct(s spot) bool {
 	return false
 }
 
+// directEntry is what holds for the direct chat of one person: its own entry, else that of "*".
+func directEntry(f map[string]any, person string) map[string]any {
+	all := obj(f["direct"])
+	if own, ok := all[person]; ok {
+		return obj(own)
+	}
+	return obj(all["*"])
+}
+
 // pairs reports whether a stranger is told a code.
 func (c claw) pairs(s spot) bool {
 	f, ok := c.section(s.kind, s.account)
@@ -135,7 +151,7 @@ func (c claw) pairs(s spot) bool {
 	if p == nil {
 		p = obj(f["dm"])["policy"]
 	}
-	return ok && (p == nil || p == "pairing")
+	return ok && (p == nil || p == "pairing") // whom an entry of direct keeps out, parley tells a code; an owner must approve it
 }
 
 // hears reports whether a message in a group or room starts a turn.
@@ -387,7 +403,7 @@ func (c claw) reaches(from, to string) bool {
 }
 
 // delivery is what the send policy is asked about.
-type delivery struct{ channel, chatType, key string }
+type delivery struct{ channel, account, chatType, key string }
 
 // leaves reports whether a delivery may leave: first deny wins, then any allow, then the default. unsure is a deny with a condition that OpenClaw's
 // documentation does not have.
@@ -408,6 +424,8 @@ func (c claw) leaves(d delivery) (allowed, unsure bool) {
 				fits = fits && want == d.channel
 			case "chatType":
 				fits = fits && strings.Replace(want, "dm", "direct", 1) == d.chatType
+			case "accountId":
+				fits = fits && (want == d.account || want == "*" && obj(r)["action"] != "allow")
 			case "keyPrefix":
 				fits = fits && (prefixed(stripped, want) || prefixed(d.key, want))
 			case "rawKeyPrefix":

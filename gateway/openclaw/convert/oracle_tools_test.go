@@ -139,7 +139,7 @@ func (c claw) chatMay(s spot, tool string) bool {
 	var here, def map[string]any
 	switch {
 	case s.chat == "":
-		return says(obj(obj(obj(f["direct"])[s.person])["tools"]), tool)
+		return says(obj(directEntry(f, s.person)["tools"]), tool)
 	case s.kind == "discord":
 		guild := obj(obj(f["guilds"])[s.guild])
 		here, def = obj(obj(guild["channels"])[s.chat]), guild

@@ -3,6 +3,7 @@ package convert_test
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func imported(t *testing.T, top map[string]any, paired []convert.Person) *world 
 	var r report.Report
 	got := convert.Configuration(convert.Input{Top: top, Table: table(), Getenv: func(string) string { return "" }, Paired: paired, Report: &r})
 	c, _, err := config.Parse("x.yaml", got.Config, table(), func(n string) string {
-		return "1000:unset"
+		return fmt.Sprintf("%d:unset", crc32.ChecksumIEEE([]byte(n)))
 	})
 	if err != nil {
 		t.Fatalf("parley refuses what was made: %v\n%s", err, got.Config)
@@ -85,13 +86,22 @@ func inbound(s spot) channels.Inbound {
 	return in
 }
 
-// ask compares everything about one spot.
-func (w *world) ask(s spot) {
+// account is that of a spot; nil = there is none, or it is disabled.
+func (w *world) account(s spot) *config.Account {
 	i := slices.IndexFunc(w.config.Channels, func(a config.Account) bool { return string(a.Kind) == s.kind && string(a.ID) == s.account })
 	if i < 0 {
-		return // there is no such account, or it is disabled
+		return nil
 	}
-	access := w.config.Channels[i].Access
+	return &w.config.Channels[i]
+}
+
+// ask compares everything about one spot.
+func (w *world) ask(s spot) {
+	account := w.account(s)
+	if account == nil {
+		return
+	}
+	access := account.Access
 	f := policy.FactsOf(inbound(s))
 	f.Owner = w.routes.Owners.Is(f.Address.Channel, f.Sender)
 	f.Paired = slices.Contains(w.paired, convert.Person{Channel: f.Address.Channel, Account: f.Address.Account, ID: f.Sender.ID})
@@ -174,10 +184,13 @@ func (w *world) scope() int {
 
 // sends compares what may leave to a chat. A rule that was left out stands in the report.
 func (w *world) sends(s spot) {
+	if obj(w.claw.agent(w.claw.answers(s))["runtime"])["type"] == "acp" && w.account(s) == nil {
+		return // its agent is gone, and so is the account
+	}
 	key, _, _ := w.routes.Key(inbound(s))
 	in := inbound(s)
 	got := w.config.Session.SendPolicy.Evaluate(policy.Subject{Key: string(key), StrippedKey: key.Stripped(), PlainKey: string(key.Plain()), Shown: string(key.Shown()), To: in.Address})
-	d := delivery{channel: s.kind, chatType: string(in.Address.Type), key: "agent:" + w.claw.answers(s) + ":" + w.clawKey(s)}
+	d := delivery{channel: s.kind, account: s.account, chatType: string(in.Address.Type), key: "agent:" + w.claw.answers(s) + ":" + w.clawKey(s)}
 	before, unsure := w.claw.leaves(d)
 	if unsure && len(w.report.NeedsYou) == 0 {
 		w.fail("a rule that denies was left out in silence")

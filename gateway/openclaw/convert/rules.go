@@ -45,16 +45,16 @@ var inAgent = []rule{
 
 // hints say of what is left out what to do about it, by the beginning of its place.
 var hints = []struct{ place, why string }{
-	{"gateway", "parley creates its own token; gateway.listen and gateway.token change address and token"},
-	{"hooks", "parley has no such setting for hooks (docs/automation.md)"},
-	{"cron", "create each job with parley cron add"},
+	{"gateway", "parley creates its own token; gateway.listen and gateway.token set address and token"},
+	{"hooks", "parley has no equivalent; its hooks are in docs/automation.md"},
+	{"cron", "parley has no settings for all jobs; each job has its own"},
 	{"auth", "set the key of each model provider in the environment, or under models.providers"},
 	{"plugins", "parley has no plugins; use MCP servers (docs/mcp.md)"},
 	{"skills", "parley has no skills; tools come from MCP servers (docs/mcp.md)"},
 	{"tools", "parley has other tools; choose them with tools.allow and tools.deny (docs/tools.md)"},
 	{"session.store", "parley keeps sessions in its database"},
 	{"session.mainKey", "the main session is always called main; its sessions are carried over"},
-	{"channels.", "parley has no such setting for this channel"},
+	{"channels.", "parley has no equivalent for this channel"},
 }
 
 func hint(place string) string {
@@ -63,34 +63,31 @@ func hint(place string) string {
 			return h.why
 		}
 	}
-	return "parley has no such setting"
+	return "parley has no equivalent"
 }
 
-// walk carries over what the rules know into a part of the new configuration; nil is its top. prefix is what the place is called in the report.
-func (c *conversion) walk(rs []rule, place []string, v any, out map[string]any, prefix string) {
+// walkTop carries over what the rules know of a section into the top of the new configuration.
+func (o *output) walkTop(place []string, v any) { o.walk(rules, place, v, o.config, "") }
+
+// walk carries over what the rules know into a part of the new configuration. prefix is what the place is called in the report.
+func (o *output) walk(rs []rule, place []string, v any, to map[string]any, prefix string) {
 	what := prefix + strings.Join(place, ".")
-	if out == nil && c.defaults(what, v) {
-		return
-	}
-	to, why, ok := match(rs, place)
+	into, why, ok := match(rs, place)
 	if m, deep := v.(map[string]any); deep && !ok && inside(rs, place) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			c.walk(rs, append(slices.Clone(place), k), m[k], out, prefix)
+			o.walk(rs, append(slices.Clone(place), k), m[k], to, prefix)
 		}
 		return
 	}
 	if !ok {
-		c.Leave(what, hint(what))
+		o.Leave(what, hint(what))
 		return
 	}
-	if out == nil {
-		out = c.out
-	}
-	put(out, to, c.value(to, v))
+	put(to, into, o.value(into, v))
 	if why != "" {
-		c.Differ(what, why)
+		o.Differ(what, why)
 	} else {
-		c.Carry(what, "")
+		o.Carry(what, "")
 	}
 }
 
@@ -101,12 +98,12 @@ var words = map[string]map[string]string{
 }
 
 // value writes a value as parley has it.
-func (c *conversion) value(to []string, v any) any {
+func (o *output) value(to []string, v any) any {
 	if w, ok := words[to[len(to)-1]][text(v)]; ok {
 		return w
 	}
 	if len(to) > 2 && to[1] == "identityLinks" {
-		return c.links(v)
+		return o.links(v)
 	}
 	return v
 }

@@ -10,39 +10,26 @@ import (
 
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
-var notInNames = regexp.MustCompile(`[^A-Z0-9]+`)
-
-// variableFor makes the name of a variable.
-func variableFor(parts ...string) string {
-	name := notInNames.ReplaceAllString(strings.ToUpper(strings.Join(parts, "_")), "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = "_" + name
-	}
-	return name
-}
-
-// secret returns the reference that stands for a secret: package source put a variable into its place. Without one a person must set a variable.
-func (c *conversion) secret(what, name string, v any) string {
+// secretOr returns the reference that stands for a secret: package source put a variable into its place. Without one it refers to the variable
+// name, which a person must set: package source reports every variable without a value.
+func secretOr(name string, v any) string {
 	if s, ok := v.(string); ok && len(references([]byte(s))) > 0 {
 		return s
-	}
-	if c.in.Getenv(name) == "" {
-		c.Need(what, "the secret is missing: set the variable "+name)
 	}
 	return "${" + name + "}"
 }
 
 // links carries over the ids of one person on several channels. An entry that names nobody here is left out.
-func (c *conversion) links(v any) any {
+func (o *output) links(v any) any {
 	var out []any
 	for _, e := range entries(v) {
 		entry := strings.TrimSpace(fmt.Sprint(e))
 		word, rest, _ := strings.Cut(entry, ":")
 		k := channels.Kind(strings.ToLower(word))
-		if id, ok := c.ids.Person(k, rest); ok && id != everybody && !strings.HasPrefix(id, "@") {
+		if id, ok := o.ids.Person(k, rest); ok && id != everybody && !strings.HasPrefix(id, "@") {
 			out = append(out, string(k)+":"+id)
 		} else {
-			c.Leave("session.identityLinks: "+entry, "the entry names no person on a channel of parley")
+			o.Leave("session.identityLinks: "+entry, "the entry names no person on a channel of parley")
 		}
 	}
 	return out

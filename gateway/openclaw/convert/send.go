@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/report"
 )
 
 // sendRule is one rule of session.sendPolicy as it can be carried over.
 type sendRule struct {
 	deny  bool
-	match map[string]string // parley's conditions: channel, chatType, keyPrefix, rawKeyPrefix
+	match map[string]string // parley's conditions: channel, accountId, chatType, keyPrefix, rawKeyPrefix
 }
 
 func (r sendRule) write() map[string]any {
@@ -27,9 +29,15 @@ func (r sendRule) write() map[string]any {
 	return map[string]any{"action": action, "match": match}
 }
 
-// sendPolicy converts the rules about what may leave, each as a whole: a rule without one of its conditions would mean something else. byKey reports
+// sendPolicyConverter converts session.sendPolicy. session.dmScope is written before: it decides what prefixes of keys mean.
+type sendPolicyConverter struct {
+	*output
+	mainKey string // session.mainKey
+}
+
+// convert converts the rules about what may leave, each as a whole: a rule without one of its conditions would mean something else. byKey reports
 // whether a rule names session keys.
-func (c *conversion) sendPolicy(v any) (byKey bool) {
+func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	const what = "session.sendPolicy"
 	if v == nil {
 		return false
@@ -43,7 +51,7 @@ func (c *conversion) sendPolicy(v any) (byKey bool) {
 		def = "deny"
 		c.Need(what+".default", "the value is neither allow nor deny, so parley sends only what a rule allows: choose one")
 	}
-	put(c.out, []string{"session", "sendPolicy", "default"}, def)
+	c.put([]string{"session", "sendPolicy", "default"}, def)
 	var rules []sendRule
 	for i, x := range list(p["rules"]) {
 		r, ok := c.sendRule(fmt.Sprintf("%s.rules[%d]", what, i), object(x))
@@ -53,32 +61,32 @@ func (c *conversion) sendPolicy(v any) (byKey bool) {
 		byKey = byKey || r.match["keyPrefix"]+r.match["rawKeyPrefix"] != ""
 		rules = append(rules, r)
 	}
-	rules = c.onlyGroups(what, rules)
+	rules = onlyGroups(c.Report, what, rules)
 	out := make([]any, len(rules))
 	for i, r := range rules {
 		out[i] = r.write()
 	}
 	if len(out) > 0 {
-		put(c.out, []string{"session", "sendPolicy", "rules"}, out)
+		c.put([]string{"session", "sendPolicy", "rules"}, out)
 	}
 	if p["rules"] != nil && list(p["rules"]) == nil {
-		put(c.out, []string{"session", "sendPolicy", "default"}, "deny")
+		c.put([]string{"session", "sendPolicy", "default"}, "deny")
 		c.Need(what+".rules", "the rules cannot be read, so parley sends nothing: write them again")
 	}
 	for _, k := range slices.Sorted(maps.Keys(p)) {
 		if k != "default" && k != "rules" {
-			c.Leave(what+"."+k, "parley has no such setting")
+			c.Leave(what+"."+k, "parley has no equivalent")
 		}
 	}
 	return byKey
 }
 
 // sendRule converts one rule; ok is false when it is left out, which is reported.
-func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool) {
+func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, ok bool) {
 	action := text(m["action"])
 	r = sendRule{deny: action != "allow", match: map[string]string{}}
 	if action != "allow" && action != "deny" {
-		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies")
+		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies: choose one")
 	}
 	match, isMatch := m["match"].(map[string]any)
 	var unknown []string
@@ -98,6 +106,9 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 			}
 		case isText && k == "chatType" && slices.Contains([]string{"dm", "direct", "group", "channel"}, low):
 			r.match[k] = strings.Replace(low, "dm", "direct", 1)
+		case isText && k == "accountId" && s == everybody && r.deny: // any account
+		case isText && k == "accountId" && s != everybody:
+			r.match[k] = string(ids.Account(s))
 		case isText && (k == "keyPrefix" || k == "rawKeyPrefix"):
 			prefix, same := c.keyPrefix(s)
 			if r.match[k] = prefix; !same {
@@ -122,7 +133,7 @@ func (c *conversion) sendRule(at string, m map[string]any) (r sendRule, ok bool)
 	}
 	switch {
 	case len(unknown) > 0 && r.deny:
-		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out. Choose: add it without the condition (it then denies more: %s), or accept that it is gone",
+		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out: to deny as much and more, add it without the condition (%s)",
 			strings.Join(unknown, ", "), described(r.match)))
 	case len(unknown) > 0:
 		c.Leave(at, "parley has no condition "+strings.Join(unknown, ", ")+", and without it the rule would allow more")
@@ -148,7 +159,7 @@ func bothPrefixes(raw, prefix string) (string, bool) {
 }
 
 // chatPart returns what a key prefix says behind the channel; ok is false when it names no channel and goes no deeper.
-func (c *conversion) chatPart(prefix string) (rest string, ok bool) {
+func (c sendPolicyConverter) chatPart(prefix string) (rest string, ok bool) {
 	seg := strings.Split(prefix, ":")
 	if seg[0] == "agent" && len(seg) > 2 {
 		seg = seg[2:]
@@ -157,15 +168,15 @@ func (c *conversion) chatPart(prefix string) (rest string, ok bool) {
 }
 
 // ofChat reports whether a prefix of a whole key goes as deep as the chats of a channel.
-func (c *conversion) ofChat(prefix string) bool {
+func (c sendPolicyConverter) ofChat(prefix string) bool {
 	_, ok := c.chatPart(prefix)
 	return ok && strings.HasPrefix(prefix, "agent:")
 }
 
 // noAccount reports whether a prefix means direct chats without their account, where all of them have it. parley would match them all the same.
-func (c *conversion) noAccount(prefix string) bool {
+func (c sendPolicyConverter) noAccount(prefix string) bool {
 	rest, ok := c.chatPart(prefix)
-	scope := at(c.out, []string{"session", "dmScope"})
+	scope := at(c.config, []string{"session", "dmScope"})
 	return ok && rest != "" && scope == "per-account-channel-peer" && (strings.HasPrefix("direct:", rest) || strings.HasPrefix(rest, "direct:"))
 }
 
@@ -182,7 +193,7 @@ func described(match map[string]string) string {
 
 // keyPrefix writes the beginning of a session key as parley has it; ok is false when it cannot mean the same there, because the main session
 // has another name.
-func (c *conversion) keyPrefix(s string) (prefix string, ok bool) {
+func (c sendPolicyConverter) keyPrefix(s string) (prefix string, ok bool) {
 	seg := strings.Split(strings.ToLower(s), ":")
 	at := 0
 	if seg[0] == "agent" {
@@ -193,9 +204,9 @@ func (c *conversion) keyPrefix(s string) (prefix string, ok bool) {
 		switch {
 		case w == "dm":
 			seg[i] = "direct"
-		case i == at && w == c.result.MainKey:
+		case i == at && w == c.mainKey:
 			seg[i] = "main"
-		case i == at && c.result.MainKey != "main" && w != "" && (w == "main" || last && (strings.HasPrefix(c.result.MainKey, w) || strings.HasPrefix("main", w))):
+		case i == at && c.mainKey != "main" && w != "" && (w == "main" || last && (strings.HasPrefix(c.mainKey, w) || strings.HasPrefix("main", w))):
 			return s, false
 		}
 	}
@@ -203,12 +214,12 @@ func (c *conversion) keyPrefix(s string) (prefix string, ok bool) {
 }
 
 // onlyGroups keeps rules for groups from allowing rooms: parley counts rooms as groups, OpenClaw does not.
-func (c *conversion) onlyGroups(what string, rules []sendRule) []sendRule {
-	for _, r := range rules {
-		if r.deny || r.match["chatType"] != "group" {
+func onlyGroups(r *report.Report, what string, rules []sendRule) []sendRule {
+	for _, rule := range rules {
+		if rule.deny || rule.match["chatType"] != "group" {
 			continue
 		}
-		rooms := sendRule{deny: true, match: maps.Clone(r.match)}
+		rooms := sendRule{deny: true, match: maps.Clone(rule.match)}
 		rooms.match["chatType"] = "channel"
 		covered := func(o sendRule) bool {
 			for k, v := range o.match {
@@ -222,7 +233,7 @@ func (c *conversion) onlyGroups(what string, rules []sendRule) []sendRule {
 			continue
 		}
 		rules = append(rules, rooms)
-		c.Differ(what+": "+described(r.match), "parley counts rooms as groups, so an added rule denies rooms and keeps this rule for groups only")
+		r.Differ(what+": "+described(rule.match), "parley counts rooms as groups, so an added rule denies rooms and keeps this rule for groups only")
 	}
 	return rules
 }

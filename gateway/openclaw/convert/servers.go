@@ -6,13 +6,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"parley/gateway/configfile"
+	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/report"
 )
 
 // servers converts mcp.servers into tools.mcp.servers. A server whose tools were restricted in a way that parley has not is not started.
-func (c *conversion) servers(mcp map[string]any) {
+func (o *output) servers(mcp map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(mcp)) {
 		if k != "servers" {
-			c.Leave("mcp."+k, "parley has no such setting")
+			o.Leave("mcp."+k, "parley has no equivalent")
 		}
 	}
 	all := object(mcp["servers"])
@@ -37,7 +41,7 @@ func (c *conversion) servers(mcp map[string]any) {
 					case string, json.Number, bool:
 						values[n] = fmt.Sprint(x)
 					default:
-						values[n] = c.secret(what+"."+key+"."+n, variableFor("mcp", to, n), x)
+						values[n] = secretOr(configfile.VariableName("mcp", to, n), x)
 					}
 				}
 				out[key] = values
@@ -46,7 +50,7 @@ func (c *conversion) servers(mcp map[string]any) {
 					out[map[string]string{"requestTimeoutMs": "timeoutSeconds", "connectionTimeoutMs": "startSeconds"}[key]] = (ms + 999) / 1000
 				}
 			case "toolFilter", "tools":
-				c.toolFilter(what+"."+key, v, out)
+				toolFilter(o.Report, what+"."+key, v, out)
 			case "type", "transport", "description", "name":
 			case "disabled":
 				if v != false {
@@ -55,18 +59,18 @@ func (c *conversion) servers(mcp map[string]any) {
 			default:
 				if strings.Contains(strings.ToLower(key), "allow") || strings.Contains(strings.ToLower(key), "deny") || key == "include" || key == "exclude" || key == "agents" || key == "requester" {
 					out["enabled"] = false
-					c.Need(what+"."+key, "parley has no such restriction of a server, so the server is not started: restrict it with allow and deny, then remove enabled: false")
+					o.Need(what+"."+key, "parley cannot restrict a server this way, so the server is not started: restrict it with allow and deny, then remove enabled: false")
 				} else {
-					c.Leave(what+"."+key, "parley has no such setting for a server")
+					o.Leave(what+"."+key, "parley has no equivalent for a server")
 				}
 			}
 		}
-		if to == "" || object(object(object(object(c.out["tools"])["mcp"])["servers"])[to]) != nil {
-			c.Need(what, "another server becomes the same name in parley: add it under tools.mcp.servers with another name")
+		if to == "" || object(object(object(object(o.config["tools"])["mcp"])["servers"])[to]) != nil {
+			o.Need(what, "another server has the same name in parley: add this one under tools.mcp.servers with another name")
 			continue
 		}
-		put(c.out, []string{"tools", "mcp", "servers", to}, out)
-		c.Carry(what, "")
+		o.put([]string{"tools", "mcp", "servers", to}, out)
+		o.Carry(what, "")
 	}
 }
 
@@ -85,7 +89,7 @@ func number(v any) int64 {
 var notInServers = strings.NewReplacer(" ", "-", ".", "-", "_", "-", "/", "-", "@", "-", ":", "-")
 
 // toolFilter converts which tools of a server count.
-func (c *conversion) toolFilter(what string, v any, out map[string]any) {
+func toolFilter(r *report.Report, what string, v any, out map[string]any) {
 	m := object(v)
 	include, ok1 := texts(m["include"])
 	exclude, ok2 := texts(m["exclude"])
@@ -94,7 +98,7 @@ func (c *conversion) toolFilter(what string, v any, out map[string]any) {
 	delete(rest, "exclude")
 	if m == nil || !ok1 || !ok2 || len(rest) > 0 {
 		out["enabled"] = false
-		c.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, then remove enabled: false")
+		r.Need(what, "parley cannot read this restriction, so the server is not started: write allow and deny, then remove enabled: false")
 		return
 	}
 	if m["include"] != nil {
@@ -109,65 +113,65 @@ func (c *conversion) toolFilter(what string, v any, out map[string]any) {
 }
 
 // hooks converts what programs outside may send. Mappings have templates of another kind, so they are left out: they would start turns.
-func (c *conversion) hooks(m map[string]any) {
+func (o *output) hooks(m map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		what := "hooks." + k
 		switch k {
 		case "enabled":
-			put(c.out, []string{"hooks", k}, m[k] == true)
+			o.put([]string{"hooks", k}, m[k] == true)
 		case "path":
-			put(c.out, []string{"hooks", k}, m[k])
+			o.put([]string{"hooks", k}, m[k])
 		case "token":
-			put(c.out, []string{"hooks", k}, c.secret(what, "PARLEY_HOOKS_TOKEN", m[k]))
+			o.put([]string{"hooks", k}, secretOr("PARLEY_HOOKS_TOKEN", m[k]))
 		case "allowRequestSessionKey":
-			put(c.out, []string{"hooks", k}, m[k] == true)
+			o.put([]string{"hooks", k}, m[k] == true)
 		case "allowedSessionKeyPrefixes":
 			prefixes, ok := texts(m[k])
 			if !ok || len(prefixes) == 0 {
 				continue // parley then takes hook: alone
 			}
-			put(c.out, []string{"hooks", k}, anys(prefixes))
+			o.put([]string{"hooks", k}, anys(prefixes))
 		case "allowedAgentIds":
-			ids, ok := texts(m[k])
-			if !ok || len(ids) == 0 {
+			allowed, ok := texts(m[k])
+			if !ok || len(allowed) == 0 {
 				continue // parley then takes the default agent alone
 			}
-			for i, id := range ids {
+			for i, id := range allowed {
 				if id != everybody {
-					ids[i] = string(AgentID(id))
+					allowed[i] = string(ids.Agent(id))
 				}
 			}
-			put(c.out, []string{"hooks", "allowedAgents"}, anys(ids))
+			o.put([]string{"hooks", "allowedAgents"}, anys(allowed))
 		case "mappings":
-			c.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
+			o.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
 			continue
 		default:
-			c.Leave(what, hint(what))
+			o.Leave(what, hint(what))
 			continue
 		}
-		c.Carry(what, "")
+		o.Carry(what, "")
 	}
 	if m["enabled"] == true && m["token"] == nil {
-		put(c.out, []string{"hooks", "enabled"}, false)
-		c.Need("hooks.token", "hooks are off, because there is no token: set hooks.token and hooks.enabled")
+		o.put([]string{"hooks", "enabled"}, false)
+		o.Need("hooks.token", "hooks are off, because there is no token: set hooks.token and hooks.enabled")
 	}
 }
 
-// commands reports what is left of the section commands; owners are converted at the end.
-func (c *conversion) commands(m map[string]any) {
+// reportCommands reports what is left of the section commands; owners are converted at the end.
+func reportCommands(r *report.Report, m map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k != "ownerAllowFrom" {
-			c.Leave("commands."+k, "parley has no such setting: admitted people use commands, and some commands are for owners only (docs/chats.md)")
+			r.Leave("commands."+k, "parley has no equivalent: admitted people use commands, and some commands are for owners only (docs/chats.md)")
 		}
 	}
 }
 
-// modelless disables all accounts of a host that would have no language model: the built-in demo would answer people.
-func (c *conversion) modelless() {
-	if len(object(object(c.out["models"])["providers"])) > 0 || c.in.Getenv("OPENAI_API_KEY") != "" || c.in.Getenv("ANTHROPIC_API_KEY") != "" {
+// closeWithoutModel disables all accounts of a host that would have no language model: the built-in demo would answer people.
+func (o *output) closeWithoutModel(all accounts) {
+	if len(object(object(o.config["models"])["providers"])) > 0 || o.getenv("OPENAI_API_KEY") != "" || o.getenv("ANTHROPIC_API_KEY") != "" {
 		return
 	}
-	if c.closeWhere(func(*account) bool { return true }) > 0 {
-		c.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
+	if all.closeWhere(func(*account) bool { return true }) > 0 {
+		o.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
 	}
 }

@@ -1,99 +1,43 @@
 package convert
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"parley/channels"
-	"parley/policy"
+	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/report"
+	"parley/gateway/openclaw/toolrights"
 )
 
-// rights are a pair of lists of tools as parley has them.
-type rights struct{ allow, deny []string }
-
-func (r rights) empty() bool { return len(r.allow)+len(r.deny) == 0 }
-
-func (r rights) write() map[string]any {
+func writeRights(r toolrights.Rights) map[string]any {
 	out := map[string]any{}
-	if len(r.allow) > 0 {
-		out["allow"] = anys(r.allow)
+	if len(r.Allow) > 0 {
+		out["allow"] = anys(r.Allow)
 	}
-	if len(r.deny) > 0 {
-		out["deny"] = anys(r.deny)
+	if len(r.Deny) > 0 {
+		out["deny"] = anys(r.Deny)
 	}
 	return out
 }
 
-// nothing permits no tool.
-var nothing = rights{deny: []string{"*"}}
-
-// replaced says which tools of OpenClaw together do what a tool of parley does: all of them must be permitted for it.
-var replaced = []struct {
-	tool string
-	by   []string
-}{
-	{"sessions_list", []string{"sessions_list"}}, {"sessions_history", []string{"sessions_history"}}, {"sessions_send", []string{"sessions_send"}},
-	{"sessions_spawn", []string{"sessions_spawn"}}, {"sessions_search", []string{"sessions_list", "sessions_history"}}, {"sessions_yield", []string{"sessions_yield"}},
-	{"session_status", []string{"session_status"}}, {"subagents", []string{"subagents"}}, {"agents_list", []string{"agents_list"}},
-	{"files", []string{"read", "write", "edit"}}, {"attachments", []string{"read"}}, {"fetch", []string{"web_fetch"}},
-	{"remember", []string{"memory_search", "write"}}, {"recall", []string{"memory_search"}}, {"message", []string{"message"}}, {"cron", []string{"cron"}},
-}
-
-// groupsOfTools are the shorthands of OpenClaw.
-var groupsOfTools = map[string][]string{
-	"group:runtime":    {"exec", "process", "code_execution"},
-	"group:fs":         {"read", "write", "edit", "apply_patch"},
-	"group:sessions":   {"sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "sessions_yield", "subagents", "session_status"},
-	"group:memory":     {"memory_search", "memory_get"},
-	"group:web":        {"web_search", "x_search", "web_fetch"},
-	"group:ui":         {"browser", "canvas"},
-	"group:automation": {"cron", "gateway"},
-	"group:messaging":  {"message"},
-	"group:nodes":      {"nodes"},
-	"group:agents":     {"agents_list"},
-	"group:media":      {"image", "image_generate", "music_generate", "video_generate", "tts"},
-}
-
-// profiles are the base lists of tools.profile.
-var profiles = map[string][]string{
-	"minimal":   {"session_status"},
-	"messaging": {"group:messaging", "sessions_list", "sessions_history", "sessions_send", "session_status", mcpOfOpenClaw},
-	"coding":    {"group:fs", "group:runtime", "group:web", "group:sessions", "group:memory", "cron", "image", mcpOfOpenClaw},
-}
-
-// mcpOfOpenClaw names the tools of MCP servers in a list of OpenClaw.
-const mcpOfOpenClaw = "bundle-mcp"
-
-// allOfOpenClaw names all tools that come with OpenClaw.
-const allOfOpenClaw = "group:openclaw"
-
-// toolPolicy is one section of OpenClaw that says something about tools.
-type toolPolicy struct {
-	allow    []string
-	limited  bool // only allow counts
-	deny     []string
-	unlisted bool // it cannot be read: nothing is permitted
-}
-
-// policiesOf reads a section. Sections by provider or sender inside it count for everybody: parley has no such condition, and the stricter one holds.
-func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out []toolPolicy) {
+// toolPolicies reads a section. Sections by provider or sender inside it count for everybody: parley has no such condition, and the stricter one holds.
+func toolPolicies(r *report.Report, what string, m map[string]any, profile any) (out []toolrights.Policy) {
 	allow, ok1 := texts(m["allow"])
 	also, ok2 := texts(m["alsoAllow"])
 	deny, ok3 := texts(m["deny"])
 	if !ok1 || !ok2 || !ok3 {
-		c.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
-		return []toolPolicy{{unlisted: true}}
+		r.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
+		return []toolrights.Policy{{Unreadable: true}}
 	}
 	if profile != nil && profile != "full" {
-		base, known := profiles[text(profile)]
+		base, known := toolrights.Profile(text(profile))
 		if !known {
-			c.Need(what+".profile", "parley does not know this profile and permits no tool here: name the tools in allow")
+			r.Need(what+".profile", "parley does not know this profile and permits no tool here: name the tools in allow")
 		}
-		out = append(out, toolPolicy{allow: slices.Concat(base, also), limited: true})
+		out = append(out, toolrights.Policy{Allow: slices.Concat(base, also), Limited: true})
 	}
-	p := toolPolicy{allow: slices.Concat(allow, also), limited: len(allow) > 0, deny: deny}
+	p := toolrights.Policy{Allow: slices.Concat(allow, also), Limited: len(allow) > 0, Deny: deny}
 	if len(allow) > 0 || len(deny) > 0 {
 		out = append(out, p)
 	}
@@ -101,142 +45,31 @@ func (c *conversion) policiesOf(what string, m map[string]any, profile any) (out
 		for _, name := range slices.Sorted(maps.Keys(object(m[key]))) {
 			at := what + "." + key + "." + name
 			sub := object(object(m[key])[name])
-			c.Need(at, "parley has no such condition, so the rule holds for everybody: move it to the group or agent that it is for, or remove it")
-			out = append(out, c.policiesOf(at, sub, sub["profile"])...)
+			r.Need(at, "parley has no such condition, so the rule holds for everybody: move it to the group or agent that it is for, or remove it")
+			out = append(out, toolPolicies(r, at, sub, sub["profile"])...)
 		}
 	}
 	return out
 }
 
-// names reports whether an entry of a list names a tool of OpenClaw.
-func names(entry, tool string) bool {
-	entry = strings.ToLower(strings.TrimSpace(entry))
-	switch entry {
-	case "bash":
-		entry = "exec"
-	case "apply-patch":
-		entry = "apply_patch"
-	case allOfOpenClaw, "group:clawdbot", "group:moltbot", "group:all":
-		return true
-	}
-	if g, ok := groupsOfTools[entry]; ok {
-		return slices.Contains(g, tool)
-	}
-	return policy.Glob(entry, tool)
+// toolConverter converts the section tools.
+type toolConverter struct {
+	*output
+	agents map[string]any // the section agents, whose tools restrict further
 }
 
-func (p toolPolicy) permits(tool string) bool {
-	in := func(list []string) bool {
-		return slices.ContainsFunc(list, func(e string) bool { return names(e, tool) })
-	}
-	return !p.unlisted && !in(p.deny) && (!p.limited || in(p.allow))
-}
-
-// mcpEntry writes an entry that can mean tools of MCP servers as parley names them; "" = it means none.
-func mcpEntry(entry string, denied bool) string {
-	entry = strings.ToLower(strings.TrimSpace(entry))
-	switch {
-	case entry == "*", entry == mcpOfOpenClaw, entry == "group:plugins", entry == "group:mcp":
-		return policy.MCPGroup
-	case strings.HasPrefix(entry, "group:"), entry == "":
-		return ""
-	case strings.Contains(entry, "__"):
-		to := strings.ReplaceAll(entry, "__", "_")
-		if !denied && slices.ContainsFunc(replaced, func(r struct {
-			tool string
-			by   []string
-		}) bool {
-			return policy.Glob(to, r.tool)
-		}) {
-			return "" // it would name a tool of parley's own
-		}
-		return to
-	case denied && strings.Contains(entry, "*"):
-		return entry
-	}
-	return ""
-}
-
-// convert writes what all the policies together permit: as a list of what is denied, or, where tools of MCP servers are listed, of what is allowed.
-func convert(all []toolPolicy) rights {
-	if len(all) == 0 {
-		return rights{}
-	}
-	var r rights
-	var permitted []string
-	for _, t := range replaced {
-		if slices.ContainsFunc(t.by, func(tool string) bool {
-			return slices.ContainsFunc(all, func(p toolPolicy) bool {
-				return !p.permits(tool) || !p.permits(t.tool) && slices.Contains(t.by, t.tool)
-			})
-		}) {
-			r.deny = append(r.deny, t.tool)
-		} else {
-			permitted = append(permitted, t.tool)
-		}
-	}
-	servers, closed := []string{policy.MCPGroup}, false
-	var deny []string
-	for _, p := range all {
-		closed = closed || p.unlisted
-		for _, e := range p.deny {
-			deny = append(deny, mcpEntry(e, true))
-		}
-		if !p.limited {
-			continue
-		}
-		var here []string
-		for _, e := range p.allow {
-			if to := mcpEntry(e, false); to != "" {
-				here = append(here, to)
-			}
-		}
-		switch {
-		case slices.Contains(here, policy.MCPGroup):
-		case slices.Contains(servers, policy.MCPGroup):
-			servers = here
-		default: // two lists: what both name word by word
-			servers = slices.DeleteFunc(servers, func(s string) bool { return !slices.Contains(here, s) })
-		}
-	}
-	deny = slices.DeleteFunc(deny, func(s string) bool { return s == "" })
-	if closed || slices.Contains(deny, policy.MCPGroup) {
-		servers = nil
-	}
-	switch {
-	case len(servers) == 0 && len(permitted) == 0:
-		return nothing
-	case slices.Contains(servers, policy.MCPGroup):
-		r.deny = compact(slices.Concat(r.deny, deny))
-		return r
-	case len(servers) == 0:
-		r.deny = compact(append(r.deny, policy.MCPGroup))
-		return r
-	}
-	return rights{allow: compact(slices.Concat(permitted, servers)), deny: compact(deny)}
-}
-
-func compact(s []string) (out []string) {
-	for _, x := range s {
-		if !slices.Contains(out, x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// tools converts the section tools. Agents that have a profile of their own have it in the place of the host's.
-func (c *conversion) tools(m, agents map[string]any) {
+// convert converts the section. Agents that have a profile of their own have it in the place of the host's.
+func (c toolConverter) convert(m map[string]any) {
 	profile := m["profile"]
-	if slices.ContainsFunc(listed(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil }) {
+	if haveProfiles(c.agents) {
 		profile = nil // every agent has its own, or the host's, in its entry
 	}
-	c.right("tools", []string{"tools"}, convert(c.policiesOf("tools", m, profile)))
-	c.sandboxTools(m, agents)
+	c.right("tools", []string{"tools"}, toolrights.Combine(toolPolicies(c.Report, "tools", m, profile)))
+	c.sandboxTools(m)
 	sub := object(object(m["subagents"])["tools"])
-	r := convert(c.policiesOf("tools.subagents.tools", sub, sub["profile"]))
-	if r.allow = slices.DeleteFunc(r.allow, notOfSubagents); len(r.allow) == 0 && len(sub) > 0 && len(entries(sub["allow"])) > 0 && len(r.deny) == 0 {
-		r = nothing // parley gives back session tools that a list allows; OpenClaw does not
+	r := toolrights.Combine(toolPolicies(c.Report, "tools.subagents.tools", sub, sub["profile"]))
+	if r.Allow = slices.DeleteFunc(r.Allow, toolrights.IsDeniedToSubagents); len(r.Allow) == 0 && len(sub) > 0 && len(entries(sub["allow"])) > 0 && len(r.Deny) == 0 {
+		r = toolrights.Nothing() // parley gives back session tools that a list allows; OpenClaw does not
 	}
 	c.right("tools.subagents.tools", []string{"tools", "subagents", "tools"}, r)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -247,52 +80,47 @@ func (c *conversion) tools(m, agents map[string]any) {
 		case "agentToAgent":
 			c.agentToAgent(object(m[key]))
 		default:
-			c.walk(rules, []string{"tools", key}, m[key], nil, "")
+			c.walkTop([]string{"tools", key}, m[key])
 		}
 	}
 }
 
-// notOfSubagents are tools that no list gives to a sub-agent in OpenClaw.
-func notOfSubagents(tool string) bool {
-	return strings.HasPrefix(tool, "sessions_") || slices.Contains([]string{"session_status", "subagents", "agents_list", "cron"}, tool)
-}
-
 // right writes rights at a place, if they say something.
-func (c *conversion) right(what string, to []string, r rights) {
-	if r.empty() {
+func (c toolConverter) right(what string, to []string, r toolrights.Rights) {
+	if r.IsEmpty() {
 		return
 	}
-	for k, v := range r.write() {
-		put(c.out, append(slices.Clone(to), k), v)
+	for k, v := range writeRights(r) {
+		c.put(append(slices.Clone(to), k), v)
 	}
-	c.Differ(what, "tools have parley's names: a tool that replaces several needs all of them to be permitted")
+	c.Differ(what, "the lists name parley's tools: a tool that replaces several is permitted only where all of them were")
 }
 
 // sandboxTools converts the tools of sandboxed sessions, which parley has once for all agents: what one of them may not is denied.
-func (c *conversion) sandboxTools(m, agents map[string]any) {
-	if mode, _ := c.sandbox(agents); mode == "" || mode == "off" {
+func (c toolConverter) sandboxTools(m map[string]any) {
+	if mode, _ := strictestSandbox(c.Report, c.agents); mode == "" || mode == "off" {
 		return
 	}
 	section := func(t map[string]any) (map[string]any, bool) {
 		v := object(t["sandbox"])["tools"]
 		return object(v), v != nil
 	}
-	var all []toolPolicy
+	var all []toolrights.Policy
 	add := func(what string, s map[string]any) {
-		all = append(all, c.policiesOf(what, s, nil)...)
+		all = append(all, toolPolicies(c.Report, what, s, nil)...)
 		if len(entries(s["allow"])) == 0 { // OpenClaw's own list
-			all = append(all, toolPolicy{limited: true, allow: append(slices.Clone(sandboxDefault), mustTexts(s["alsoAllow"])...)})
+			all = append(all, toolrights.Policy{Limited: true, Allow: append(toolrights.Sandbox(), mustTexts(s["alsoAllow"])...)})
 		}
 	}
 	global, _ := section(m)
 	add("tools.sandbox.tools", global)
-	for _, r := range listed(agents) {
+	for _, r := range listed(c.agents) {
 		if own, has := section(object(r.fields["tools"])); has {
 			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents, so the strictest holds")
 			add(r.what+".tools.sandbox.tools", own)
 		}
 	}
-	c.right("tools.sandbox.tools", []string{"tools", "sandbox", "tools"}, convert(all))
+	c.right("tools.sandbox.tools", []string{"tools", "sandbox", "tools"}, toolrights.Combine(all))
 }
 
 func mustTexts(v any) []string {
@@ -300,66 +128,8 @@ func mustTexts(v any) []string {
 	return out
 }
 
-// sandboxDefault are the tools that OpenClaw gives to sandboxed sessions where no list says so.
-var sandboxDefault = []string{"exec", "process", "read", "write", "edit", "apply_patch", "image", "sessions_list", "sessions_history", "sessions_send",
-	"sessions_spawn", "sessions_yield", "subagents", "session_status"}
-
-// groupTools converts the tools of a group. OpenClaw goes by the most specific section, parley by all of them together, which permits no more.
-// def is the section of all groups, or of the server around a channel; it counts where the group says nothing.
-func (c *conversion) groupTools(k channels.Kind, at string, m, def map[string]any) (r rights, bySender map[string]rights) {
-	whole, from := object(m["tools"]), []map[string]any{object(m["toolsBySender"])}
-	if m["tools"] != nil && whole == nil || m["toolsBySender"] != nil && from[0] == nil {
-		c.Need(at+".tools", "the value cannot be read, so no tool is permitted here")
-		return nothing, nil
-	}
-	if m["tools"] == nil {
-		whole, from = object(def["tools"]), append(from, object(def["toolsBySender"]))
-	}
-	all := c.policiesOf(at+".tools", whole, nil)
-	said := map[string][]toolPolicy{}
-	for i, section := range from {
-		before := maps.Clone(said)
-		for _, who := range slices.Sorted(maps.Keys(section)) {
-			own := object(section[who])
-			if word, rest, _ := strings.Cut(who, ":"); word == "channel" {
-				kind, id, _ := strings.Cut(rest, ":")
-				if channels.Kind(strings.ToLower(kind)) != k {
-					continue // nobody of this channel
-				}
-				who = id
-			}
-			id, ok := c.senderKey(k, who)
-			if !ok || own == nil {
-				c.Need(fmt.Sprintf("%s.toolsBySender.%s", at, who), "parley knows no such person, so no tool is permitted in this group: write the person's id, and permit the tools again")
-				return nothing, nil
-			}
-			if _, has := before[id]; has && i > 0 {
-				continue
-			}
-			said[id] = append(said[id], c.policiesOf(at+".toolsBySender."+who, own, nil)...)
-		}
-	}
-	bySender = map[string]rights{}
-	for id, all := range said {
-		bySender[id] = convert(all)
-	}
-	return convert(all), bySender
-}
-
-// senderKey reads a key of toolsBySender: id:…, e164:…, or an id alone. Names name no person.
-func (c *conversion) senderKey(k channels.Kind, who string) (string, bool) {
-	word, rest, ok := strings.Cut(who, ":")
-	switch {
-	case ok && (word == "id" || word == "e164"):
-		return c.person(k, rest)
-	case ok && (word == "username" || word == "name"):
-		return "", false
-	}
-	return c.person(k, who)
-}
-
 // visibility carries tools.sessions.visibility over.
-func (c *conversion) visibility(v any) {
+func (c toolConverter) visibility(v any) {
 	if v == nil {
 		return
 	}
@@ -370,11 +140,11 @@ func (c *conversion) visibility(v any) {
 	} else {
 		c.Carry("tools.sessions.visibility", "")
 	}
-	put(c.out, []string{"tools", "sessions", "visibility"}, mode)
+	c.put([]string{"tools", "sessions", "visibility"}, mode)
 }
 
 // agentToAgent carries over which agents reach each other. A list that cannot be read reaches nobody.
-func (c *conversion) agentToAgent(m map[string]any) {
+func (c toolConverter) agentToAgent(m map[string]any) {
 	if m["enabled"] != true {
 		c.Carry("tools.agentToAgent", "off")
 		return
@@ -389,15 +159,15 @@ func (c *conversion) agentToAgent(m map[string]any) {
 		if strings.Contains(e, "*") {
 			names = append(names, strings.ToLower(e))
 		} else if e != "" {
-			names = append(names, string(AgentID(e)))
+			names = append(names, string(ids.Agent(e)))
 		}
 	}
 	if len(allow) > 0 && len(names) == 0 {
 		return // an empty list would mean all
 	}
-	put(c.out, []string{"tools", "agentToAgent", "enabled"}, true)
+	c.put([]string{"tools", "agentToAgent", "enabled"}, true)
 	if len(names) > 0 {
-		put(c.out, []string{"tools", "agentToAgent", "allow"}, anys(names))
+		c.put([]string{"tools", "agentToAgent", "allow"}, anys(names))
 	}
 	c.Carry("tools.agentToAgent", "")
 }

@@ -203,9 +203,9 @@ func (h *History) take(ctx context.Context, f *found) error {
 	h.report.Messages += len(msgs)
 	h.all.add(n)
 	if n.broken > 0 {
-		h.report.Leave(fmt.Sprintf("%s: %d lines of its transcript", what, n.broken), "they cannot be read; keep the file")
+		h.report.Leave(fmt.Sprintf("%s: %s of its transcript", what, channels.Plural(n.broken, "line")), "they cannot be read; keep the file")
 	}
-	line := fmt.Sprintf("%s → %s, %d messages", what, m.key, len(msgs))
+	line := fmt.Sprintf("%s → %s, %s", what, m.key, channels.Plural(len(msgs), "message"))
 	if len(f.windows) > 1 {
 		line += fmt.Sprintf(" of %d conversations", len(f.windows))
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"parley/channels"
-	"parley/gateway/openclaw/convert"
+	"parley/gateway/openclaw/ids"
 	"parley/sessions"
 )
 
@@ -16,7 +16,7 @@ func (plainIDs) Person(k channels.Kind, id string) (string, bool) {
 	return strings.TrimPrefix(id, string(k)+":"), true
 }
 func (x plainIDs) Chat(k channels.Kind, id string) (string, bool) { return x.Person(k, id) }
-func (plainIDs) Agent(name string) sessions.AgentID               { return convert.AgentID(name) }
+func (plainIDs) Agent(name string) sessions.AgentID               { return ids.Agent(name) }
 func (plainIDs) Has(k channels.Kind) bool {
 	return k == "telegram" || k == "discord" || k == "whatsapp"
 }

@@ -42,14 +42,16 @@ func (r *Report) See(what, why string) { r.Also = append(r.Also, Item{what, why}
 // Carry adds a line to the list of what was carried over as it is.
 func (r *Report) Carry(what, why string) { r.Carried = append(r.Carried, Item{what, why}) }
 
-// Sort orders each section by name, puts each thing into one section only, and makes absent sections empty lists.
+// Sort orders each section by name, makes one line of each thing, in one section only, and makes absent sections empty lists.
 func (r *Report) Sort() {
 	above := map[string]*Item{} // the line of each thing in the sections so far
 	for _, list := range []*[]Item{&r.NeedsYou, &r.OpenToMore, &r.Left, &r.Different, &r.Carried, &r.Also} {
 		slices.SortStableFunc(*list, func(a, b Item) int { return cmp.Compare(a.What, b.What) })
 		own := []Item{}
-		for _, x := range slices.Compact(*list) {
-			if upper := above[x.What]; upper == nil {
+		for _, x := range *list {
+			if upper := above[x.What]; upper == nil && len(own) > 0 && own[len(own)-1].What == x.What {
+				own[len(own)-1].add(x.Why)
+			} else if upper == nil {
 				own = append(own, x)
 			} else if list != &r.Different || !slices.ContainsFunc(r.Left, func(l Item) bool { return l.What == x.What }) {
 				upper.add(x.Why)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each thing stands in one section, with all reasons that hold: a key that was carried over first and left out later is left out.
+// Each thing is one line in one section, with all reasons that hold: a key that was carried over first and left out later is left out.
 func TestSort(t *testing.T) {
 	t.Parallel()
 	var r Report
@@ -25,7 +25,7 @@ func TestSort(t *testing.T) {
 	want := Report{
 		NeedsYou:   []Item{{"channels.telegram", "set the token; pairing is per account"}},
 		OpenToMore: []Item{}, Different: []Item{}, Carried: []Item{}, Also: []Item{},
-		Left: []Item{{"channels.discord.allowBots", "parley does not take it"}, {"hooks", "set them up again; a folder"}, {"session.reset.graceful", "parley has no such mode"}, {"x", "one"}, {"x", "two"}},
+		Left: []Item{{"channels.discord.allowBots", "parley does not take it"}, {"hooks", "set them up again; a folder"}, {"session.reset.graceful", "parley has no such mode"}, {"x", "one; two"}},
 	}
 	for i, s := range r.Sections() {
 		if w := want.Sections()[i]; s.Items == nil || !slices.Equal(s.Items, w.Items) {

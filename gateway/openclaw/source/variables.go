@@ -179,11 +179,7 @@ func (s *Variables) collect(tree map[string]any) {
 
 // envName makes the name of a variable of the parts of a place.
 func envName(parts ...string) string {
-	name := regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(strings.Join(parts, "_")), "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = "_" + name
-	}
-	return name
+	return configfile.VariableName(parts...)
 }
 
 // literal writes a text as a configuration of parley has it.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"parley/channels"
 )
 
 // Workspace is the folder of an agent, as far as it is in the state folder.
@@ -189,7 +191,7 @@ func (s *workspaceReader) remember(w *Workspace, name string) {
 		}
 	}
 	if n := len(w.Notes) - before; n > 0 {
-		s.folder.Report.Differ(name, fmt.Sprintf("it becomes %d notes of the agent %s, which the tool recall finds", n, w.Agent))
+		s.folder.Report.Differ(name, fmt.Sprintf("it becomes %s of the agent %s, which the tool recall finds", channels.Plural(n, "note"), w.Agent))
 	}
 	if dropped > 0 {
 		s.folder.Report.Leave(name, fmt.Sprintf("%d notes are too many for one agent: keep the file", dropped))

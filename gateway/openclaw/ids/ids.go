@@ -1,4 +1,4 @@
-package convert
+package ids
 
 import (
 	"strings"
@@ -8,16 +8,16 @@ import (
 	"parley/sessions"
 )
 
-// IDs writes ids of people and chats as this program's adapters do.
-type IDs struct{ Table config.Table }
+// Adapters writes ids of people and chats as this program's adapters do.
+type Adapters struct{ Table config.Table }
 
 // Has reports whether this program has such a channel.
-func (x IDs) Has(k channels.Kind) bool {
+func (x Adapters) Has(k channels.Kind) bool {
 	_, ok := x.adapter(k)
 	return ok
 }
 
-func (x IDs) adapter(k channels.Kind) (config.Adapter, bool) {
+func (x Adapters) adapter(k channels.Kind) (config.Adapter, bool) {
 	for _, a := range x.Table {
 		if a.Kind == k {
 			return a, true
@@ -27,8 +27,8 @@ func (x IDs) adapter(k channels.Kind) (config.Adapter, bool) {
 }
 
 // Person returns a person's id, and whether the adapter knows it as one. An id that it does not know stays as it is.
-func (x IDs) Person(k channels.Kind, id string) (string, bool) {
-	id = Bare(k, id)
+func (x Adapters) Person(k channels.Kind, id string) (string, bool) {
+	id = bare(k, id)
 	a, ok := x.adapter(k)
 	if !ok || a.Person == nil {
 		return id, ok && id != ""
@@ -41,8 +41,8 @@ func (x IDs) Person(k channels.Kind, id string) (string, bool) {
 }
 
 // Chat returns the id of a group or room, and whether the adapter knows it as one.
-func (x IDs) Chat(k channels.Kind, id string) (string, bool) {
-	id = Bare(k, id)
+func (x Adapters) Chat(k channels.Kind, id string) (string, bool) {
+	id = bare(k, id)
 	a, ok := x.adapter(k)
 	if !ok || a.Chat == nil {
 		return id, ok && id != ""
@@ -54,8 +54,8 @@ func (x IDs) Chat(k channels.Kind, id string) (string, bool) {
 	return string(c), true
 }
 
-// Bare removes the words that OpenClaw puts in front of ids, in any letter case: telegram:123, tg:123, user:77, telegram:group:-100.
-func Bare(k channels.Kind, id string) string {
+// bare removes the words that OpenClaw puts in front of ids, in any letter case: telegram:123, tg:123, user:77, telegram:group:-100.
+func bare(k channels.Kind, id string) string {
 	id = strings.TrimSpace(id)
 	for {
 		word, rest, ok := strings.Cut(id, ":")
@@ -68,11 +68,11 @@ func Bare(k channels.Kind, id string) string {
 	}
 }
 
-// Agent returns AgentID.
-func (IDs) Agent(name string) sessions.AgentID { return AgentID(name) }
+// Agent returns Agent.
+func (Adapters) Agent(name string) sessions.AgentID { return Agent(name) }
 
-// AgentID writes an agent's name as parley has it.
-func AgentID(s string) sessions.AgentID {
+// Agent writes an agent's name as parley has it.
+func Agent(s string) sessions.AgentID {
 	var b strings.Builder
 	for _, c := range strings.ToLower(strings.TrimSpace(s)) {
 		switch {
@@ -90,8 +90,8 @@ func AgentID(s string) sessions.AgentID {
 	return sessions.AgentID(id)
 }
 
-// AccountID writes an account's name as OpenClaw compares it and parley takes it.
-func AccountID(s string) channels.AccountID {
+// Account writes an account's name as OpenClaw compares it and parley takes it.
+func Account(s string) channels.AccountID {
 	s = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
 			return c
