@@ -65,7 +65,7 @@ func TestInitWithoutModel(t *testing.T) {
 		status     int
 		list, says string
 	}{
-		"embeddings only": {200, `{"data":[{"id":"bge-m3:latest","owned_by":"library"}]}`, "the Ollama on this machine has no model that answers in chats"},
+		"embeddings only": {200, `{"data":[{"id":"bge-m3:latest","owned_by":"library"}]}`, "the Ollama on this machine has no chat model"},
 		"none yet":        {200, `{"object":"list","data":null}`, "the Ollama on this machine has no model"},
 		"a key is wanted": {401, `{"error":"unauthorized"}`, "lists no models (401 Unauthorized)"},
 		"a web page":      {200, `<html>nginx</html>`, "lists no models (no JSON"},

@@ -50,7 +50,7 @@ func uniqueID(ref, of string, ids []string) (string, error) {
 	if len(ids) > maxChoices {
 		ids, more = ids[:maxChoices], ", …"
 	}
-	return "", api.Bad("%s is ambiguous: it is the beginning of several ids of %s; write more of it (%s%s)", ref, of, strings.Join(ids, ", "), more)
+	return "", api.Bad("%s is ambiguous: several ids of %s begin with it; give more characters (%s%s)", ref, of, strings.Join(ids, ", "), more)
 }
 
 func (r *Resolver) wholeRun(ctx context.Context, ref sessions.RunID) (sessions.RunID, error) {
