@@ -131,7 +131,7 @@ func readEvents(r io.Reader, alive func(), on func(api.Event) error) error {
 		}
 		var x api.Event
 		if err := json.Unmarshal([]byte(data), &x); err != nil {
-			return fmt.Errorf("an event of the host: %w", err)
+			return fmt.Errorf("read an event of the host: %w", err)
 		}
 		if x.Kind == "" {
 			continue

@@ -83,7 +83,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, answer, err := h.serve(w, r)
 	switch {
 	case err != nil:
-		h.deps.Log.Warn("a hook is refused", "hook", h.known(r.URL.Path), "err", err)
+		h.deps.Log.Warn("refused a hook request", "hook", h.known(r.URL.Path), "err", err)
 		api.WriteError(w, err)
 	case status == http.StatusNoContent:
 		w.WriteHeader(status)

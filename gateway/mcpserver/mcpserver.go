@@ -243,7 +243,7 @@ func (h *handler) call(ctx context.Context, c toolhost.ExternalCall) (sdk.Result
 		if ctx.Err() != nil { // canceled, or the connection ended: what was begun goes on
 			return nil, ctx.Err()
 		}
-		h.Log.Error("a tool call from outside failed", "tool", c.Tool, "principal", c.By.Name, "err", err)
+		h.Log.Error("tool call of an external agent failed", "tool", c.Tool, "principal", c.By.Name, "err", err)
 		return nil, fmt.Errorf("the host could not run %s; the host's log has the reason", c.Tool)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}, IsError: res.IsError}, nil

@@ -53,7 +53,7 @@ func (in *input) UnmarshalJSON(text []byte) error {
 		if p, ok := errors.AsType[*problem](err); ok {
 			return p
 		}
-		return bad("input", "input is a text or a list of messages")
+		return bad("input", "input must be a text or a list of messages")
 	}
 	*in = list
 	return nil
