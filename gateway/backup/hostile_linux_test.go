@@ -74,7 +74,7 @@ func TestHostileFolder(t *testing.T) {
 		t.Errorf("in it are %q, want %q", names(m), want)
 	}
 	slices.Sort(m.Left)
-	for i, want := range []string{`"mcp/a.sandbox/\xff": it has a name`, `"mcp/a.sandbox/new\nline": it has a name`, "mcp/a.sandbox/back\\slash: it has a name", "mcp/a.sandbox/d/", "mcp/a.sandbox/fifo: it is no plain", "mcp/a.sandbox/link: it is no plain",
+	for i, want := range []string{`"mcp/a.sandbox/\xff": a restore does not`, `"mcp/a.sandbox/new\nline": a restore does not`, "mcp/a.sandbox/back\\slash: a restore does not", "mcp/a.sandbox/d/", "mcp/a.sandbox/fifo: not a regular", "mcp/a.sandbox/link: not a regular",
 		"mcp/a.sandbox/listed: unreadable", "mcp/a.sandbox/secret: unreadable", "mcp/a.sandbox/sparse: larger than 2048 MiB", "mcp/a.sandbox/x0: unreadable"} {
 		if len(m.Left) != 10 || !strings.HasPrefix(m.Left[i], want) {
 			t.Fatalf("left out are %q, want %q as the one with the number %d", m.Left, want, i)
