@@ -17,7 +17,7 @@ type SendRule struct {
 // SendMatch says which deliveries a rule applies to (contract P1).
 type SendMatch struct {
 	Channel      channels.Kind      `yaml:"channel,omitempty" json:"channel,omitempty" doc:"Channel kind, for example telegram."`
-	ChatType     channels.ChatType  `yaml:"chatType,omitempty" json:"chatType,omitempty" enum:"direct,group,channel" doc:"direct, group (any chat of several people) or channel (rooms only)."`
+	ChatType     channels.ChatType  `yaml:"chatType,omitempty" json:"chatType,omitempty" enum:"direct,group,channel" doc:"Kind of chat: direct, group (any chat of several people) or channel (rooms only)."`
 	KeyPrefix    string             `yaml:"keyPrefix,omitempty" json:"keyPrefix,omitempty" doc:"Prefix of the session key, with or without agent:<id>: and the account of its channel."`
 	RawKeyPrefix string             `yaml:"rawKeyPrefix,omitempty" json:"rawKeyPrefix,omitempty" doc:"Prefix of the whole session key."`
 	AccountID    channels.AccountID `yaml:"accountId,omitempty" json:"accountId,omitempty" doc:"Account of the channel."`

@@ -60,7 +60,7 @@ type Queue struct {
 	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all waiting messages (default). followup: one turn for each. steer: the running turn reads them at its next step. interrupt: the running turn ends, and the newest message starts one."`
 	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn starts, in milliseconds; default 1000."`
 	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Maximum number of messages of one chat that wait in a session; default 20."`
-	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Action above the cap. summarize: older messages are cut to one line each (default). old: the oldest is dropped. new: the newest is refused. The chat is told once of old and new, until the next turn."`
+	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Action above the cap. summarize: older messages are cut to one line each (default). old: the oldest is dropped. new: the newest is refused. With old and new, the host tells the chat, once until the next turn."`
 }
 
 // QueueMode is messages.queue.mode.
@@ -122,15 +122,15 @@ type AgentToAgent struct {
 
 // Binding is an entry of `bindings`: which agent answers where (contract K10). All fields of Match that are set must match.
 type Binding struct {
-	AgentID AgentID      `yaml:"agentId" required:"true" doc:"The agent that answers."`
+	AgentID AgentID      `yaml:"agentId" required:"true" doc:"Id of the agent that answers."`
 	Match   BindingMatch `yaml:"match" doc:"Chats in which the agent answers."`
 }
 
 // BindingMatch says where a binding applies.
 type BindingMatch struct {
-	Channel   channels.Kind      `yaml:"channel" required:"true" doc:"Channel kind."`
-	AccountID channels.AccountID `yaml:"accountId" doc:"Account; empty = the account default, \"*\" = any."`
-	Peer      *Peer              `yaml:"peer" doc:"One chat or person."`
+	Channel   channels.Kind      `yaml:"channel" required:"true" doc:"Channel kind, for example telegram."`
+	AccountID channels.AccountID `yaml:"accountId" doc:"Account of the channel; empty = the account named default, \"*\" = any."`
+	Peer      *Peer              `yaml:"peer" doc:"One chat, or one person."`
 	GuildID   string             `yaml:"guildId" doc:"Id of a Discord server (guild)."`
 	Roles     []string           `yaml:"roles" doc:"Ids of Discord roles; one of them is enough. Requires guildId."`
 	TeamID    string             `yaml:"teamId" doc:"Id of a team, on platforms that have teams."`

@@ -13,7 +13,7 @@ import (
 
 // Config is a checked configuration: defaults filled in, names resolved, paths absolute. It is immutable.
 type Config struct {
-	State    string                  `yaml:"state" doc:"State folder: database, transcripts, files. A relative path starts at the folder of this file; ~ is the home folder. Empty = $PARLEY_STATE, else ~/.local/state/parley."`
+	State    string                  `yaml:"state" doc:"State folder: database, transcripts, files. Relative to the folder of this file; ~ is the home folder. Empty = $PARLEY_STATE, else ~/.local/state/parley."`
 	Gateway  Gateway                 `yaml:"gateway" doc:"The host's HTTP server: page, API, health, metrics."`
 	Store    Store                   `yaml:"store" doc:"The database."`
 	Models   agent.Models            `yaml:"models" doc:"Language models."`

@@ -149,7 +149,7 @@ func (r *Resolver) session(ctx context.Context, ref string) (s sessions.Session,
 
 func (r *Resolver) resolve(ctx context.Context, ref string) (sessions.Ref, error) {
 	if ref == "" {
-		return sessions.Ref{}, api.Bad("a session is missing: give a key, a session id or main")
+		return sessions.Ref{}, api.Bad("session is missing: give a key, a session id or main")
 	}
 	c := r.config()
 	_, def := c.Agents.IDs()
