@@ -198,7 +198,7 @@ func (h *Handler) agentOf(x call, name string) (sessions.AgentID, error) {
 	case !slices.Contains(x.config.Agents, name) && !slices.Contains(x.config.Agents, "*"):
 		return "", api.Refuse(http.StatusForbidden, "agentId %.50q is not allowed: add it to hooks.allowedAgents", name)
 	case !slices.Contains(ids, sessions.AgentID(name)):
-		return "", api.Bad("there is no agent %.50q", name)
+		return "", api.Bad("unknown agent %.50q", name)
 	}
 	return sessions.AgentID(name), nil
 }

@@ -59,7 +59,7 @@ func compile(mappings []Mapping) (rules []rule, out []Problem) {
 			bad("signature", "needs both header and secret", "for example header: X-Hub-Signature-256")
 		}
 		if m.Action == "wake" && (m.Session != "" || m.To != "") {
-			bad("action", "wake uses the main session and its chat: sessionKey and to belong to the action agent", "")
+			bad("action", "wake uses the main session and its chat", "remove sessionKey and to, or set action: agent")
 		}
 		r := rule{Mapping: m}
 		for _, f := range []struct {

@@ -109,7 +109,7 @@ func (h *Handler) known(path string) string {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	c := h.deps.Config()
 	if !c.Enabled {
-		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are disabled (hooks.enabled)")
+		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are disabled: set hooks.enabled to true, then run parley reload")
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)

@@ -139,7 +139,7 @@ func listen(param string, msgs []message) (t talk, err error) {
 	n := len(t.before)
 	switch {
 	case n == 0:
-		return t, bad(param, "%s: a message of the user is missing", param)
+		return t, bad(param, "%s: a message with the role user is missing", param)
 	case t.before[n-1].Role == "tool" || t.before[n-1].Role == "function":
 		return t, unsupported(param, "%s: the last message is a tool's result; agents use their own tools, not the client's", param)
 	case t.before[n-1].Role != "user":

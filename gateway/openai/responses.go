@@ -185,7 +185,7 @@ func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (se
 	case err != nil:
 		return sessionPlace{}, err
 	case s.Agent != a:
-		return sessionPlace{}, bad("model", "the response %s was given by the agent %q, and the model names %q", previous, s.Agent, a)
+		return sessionPlace{}, bad("model", "the response %s belongs to the agent %q, but the model names %q", previous, s.Agent, a)
 	}
 	return sessionPlace{key: s.Key}, nil
 }
