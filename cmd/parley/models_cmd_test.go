@@ -135,7 +135,7 @@ func TestOllamaIsSetUp(t *testing.T) {
 	if screen := p.log.String(); !strings.Contains(screen, fix) {
 		t.Errorf("the first screen: %s", screen)
 	}
-	if out, code := w.cli("status"); code != 0 || !strings.Contains(out, fix) || !strings.Contains(out, "has no tools (asked)") || !strings.Contains(out, "/v1\n") || !strings.Contains(out, "address http://127.0.0.1:") {
+	if out, code := w.cli("status"); code != 0 || !strings.Contains(out, fix) || !strings.Contains(out, "accepts no tools (asked)") || !strings.Contains(out, "/v1\n") || !strings.Contains(out, "address http://127.0.0.1:") {
 		t.Errorf("status: exit %d: %s", code, out)
 	}
 	if out, code := w.cli("models", "forget", "ollama/tiny:1b"); code != 0 {
