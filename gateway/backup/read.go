@@ -132,7 +132,7 @@ func ended(packed *bufio.Reader) error {
 	case len(head) == 0 && errors.Is(err, io.EOF):
 		return nil
 	case len(head) == 0:
-		return bad("the end of the archive cannot be read: %v", err)
+		return bad("the end of the archive is unreadable: %v", err)
 	case bytes.Equal(head, []byte{0x1f, 0x8b}):
 		return bad("a second gzip file follows the end: use the file as `parley backup` wrote it, or each of the two separately")
 	}
@@ -188,7 +188,7 @@ func readFile(r io.Reader, h *tar.Header, root *os.Root, b *bounds) (f File, err
 	track := &tracked{r: r}
 	n, err := io.Copy(bounded{w, b}, track)
 	if track.err != nil {
-		return f, bad("%s cannot be read: %v", h.Name, track.err)
+		return f, bad("%s is unreadable: %v", h.Name, track.err)
 	}
 	if errors.Is(err, ErrTooLarge) {
 		return f, err

@@ -102,7 +102,7 @@ func (r *page) channels(t config.Table) {
 		for _, v := range vs {
 			r.fields(path, v, nil)
 		}
-		r.row(path+"."+config.AccountsKey, "group by name", "", config.AccountsDoc)
+		r.row(path+"."+config.AccountsKey, "map of groups", "", config.AccountsDoc)
 	}
 }
 
@@ -126,13 +126,13 @@ func typeOf(t reflect.Type, f field.Field) string {
 	case t.Kind() == reflect.Slice:
 		return "list of " + typeOf(t.Elem(), field.Field{Enum: f.Enum})
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice:
-		return "lists by name"
+		return "map of lists"
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
-		return "values by name"
+		return "map of values"
 	case t.Kind() == reflect.Map && (t.Elem() == field.SecretType || t.Elem().Kind() == reflect.String):
-		return "texts by name"
+		return "map of texts"
 	case t.Kind() == reflect.Map:
-		return "groups by id"
+		return "map of groups"
 	case t.Kind() == reflect.Struct:
 		return "group"
 	}
