@@ -60,7 +60,7 @@ type Queue struct {
 	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all waiting messages (default). followup: one turn for each. steer: the running turn reads them at its next step. interrupt: the running turn ends, and the newest message starts one."`
 	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn starts, in milliseconds; default 1000."`
 	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Maximum number of messages of one chat that wait in a session; default 20."`
-	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Action above the cap. summarize: older messages are cut to one line each (default). old: the oldest is dropped. new: the newest is refused. With old and new, the host tells the chat, once until the next turn."`
+	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Action above the cap. summarize: the host cuts older messages to one line each (default). old: the host drops the oldest. new: the host refuses the newest. With old and new, the host tells the chat, once until the next turn."`
 }
 
 // QueueMode is messages.queue.mode.

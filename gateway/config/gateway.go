@@ -36,8 +36,8 @@ type Token struct {
 
 // TLS is gateway.tls.
 type TLS struct {
-	Cert string `yaml:"cert" doc:"Path of the certificate with its intermediate certificates, in PEM format; relative to the folder of this file. The host reloads the certificate when the file changes. Another path needs a restart."`
-	Key  string `yaml:"key" doc:"Path of the certificate's private key, in PEM format. Another path needs a restart."`
+	Cert string `yaml:"cert" doc:"Path of the certificate with its intermediate certificates, in PEM format; relative to the folder of this file. The host reloads the certificate when the file changes. A change of the path needs a restart."`
+	Key  string `yaml:"key" doc:"Path of the certificate's private key, in PEM format. A change of the path needs a restart."`
 }
 
 // On reports whether the host serves https.
