@@ -23,12 +23,12 @@ type Defaults struct {
 	Thinking       string     `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"Reasoning effort, for models that accept one; empty = the model's default."`
 	Instructions   string     `yaml:"instructions" doc:"System instructions for the agents."`
 	TimeoutSeconds int        `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Maximum duration of a turn, in seconds."`
-	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns that run at the same time, over all sessions."`
+	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Maximum number of turns that run at the same time, over all sessions."`
 	MaxSteps       int        `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Maximum number of model calls in one turn."`
 	HistoryLimit   int        `yaml:"historyLimit" default:"400" min:"2" max:"10000" doc:"Maximum number of transcript messages in a prompt; older messages are summarized."`
 	Compaction     Compaction `yaml:"compaction" doc:"Summarizes the older part of a long session before the model's context window is full."`
 	Budget         Budget     `yaml:"budget" doc:"Daily budget of each agent; an agent's own entry overrides it."`
-	Workspace      string     `yaml:"workspace" doc:"Folder that holds one folder for each agent, named by its id, with instructions, persona and files. Empty = workspace in the state folder."`
+	Workspace      string     `yaml:"workspace" doc:"Parent folder of the workspaces. Each agent has a folder there, named by its id, with instructions, persona and files. Empty = workspace in the state folder."`
 	Timezone       string     `yaml:"timezone" doc:"Time zone of the times that agents see, as an IANA name; empty = the host's time zone."`
 	Subagents      Subagents  `yaml:"subagents" doc:"Sub-agents."`
 	Sandbox        Sandbox    `yaml:"sandbox" doc:"Sandboxed sessions."`
@@ -37,7 +37,7 @@ type Defaults struct {
 // Subagents is agents.defaults.subagents.
 type Subagents struct {
 	ArchiveAfterMinutes int    `yaml:"archiveAfterMinutes" default:"60" min:"0" max:"525600" doc:"Minutes after which a sub-agent's session is archived; 0 = never."`
-	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents that run at the same time."`
+	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Maximum number of sub-agents that run at the same time."`
 	MaxChildrenPerAgent int    `yaml:"maxChildrenPerAgent" default:"5" min:"1" max:"10000" doc:"Maximum number of unfinished sub-agents of one session."`
 	MaxSpawnDepth       int    `yaml:"maxSpawnDepth" default:"1" min:"1" max:"5" doc:"1: sub-agents cannot spawn sub-agents. Larger: sub-agents above this depth can, and receive the results."`
 	Announce            string `yaml:"announce" enum:"direct,requester" default:"direct" doc:"direct: the host posts a sub-agent's result into the chat that asked for it. requester: the session that asked receives the result, and its agent writes the update."`
@@ -46,8 +46,8 @@ type Subagents struct {
 
 // Sandbox is agents.defaults.sandbox.
 type Sandbox struct {
-	Mode                   string `yaml:"mode" enum:"off,non-main,all" default:"off" doc:"Which sessions are sandboxed."`
-	SessionToolsVisibility string `yaml:"sessionToolsVisibility" enum:"spawned,all" default:"spawned" doc:"spawned: a sandboxed session sees only itself and the sessions that it spawned."`
+	Mode                   string `yaml:"mode" enum:"off,non-main,all" default:"off" doc:"Sandboxed sessions. off: none. non-main: all except main sessions. all: all."`
+	SessionToolsVisibility string `yaml:"sessionToolsVisibility" enum:"spawned,all" default:"spawned" doc:"spawned: a sandboxed session sees only itself and the sessions that it spawned. all: tools.sessions.visibility decides."`
 }
 
 // Entry is one agent.
@@ -57,7 +57,7 @@ type Entry struct {
 	Name         string           `yaml:"name" doc:"Display name; people in groups can call it by this name."`
 	Model        string           `yaml:"model" doc:"provider/model; empty = agents.defaults.model."`
 	Fallbacks    []string         `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails; empty = agents.defaults.fallbacks."`
-	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"Reasoning effort, for models that accept one; empty = agents.defaults.thinking."`
+	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"Reasoning effort; empty = agents.defaults.thinking."`
 	Budget       *Budget          `yaml:"budget" doc:"Daily budget; replaces agents.defaults.budget."`
 	Workspace    string           `yaml:"workspace" doc:"Folder of this agent; empty = its folder below agents.defaults.workspace."`
 	Instructions string           `yaml:"instructions" doc:"System instructions; empty = agents.defaults.instructions."`
@@ -68,7 +68,7 @@ type Entry struct {
 
 // EntrySubagents is agents.list[].subagents.
 type EntrySubagents struct {
-	AllowAgents []string `yaml:"allowAgents" doc:"Agents that this agent may spawn besides itself; \"*\" = any."`
+	AllowAgents []string `yaml:"allowAgents" doc:"Agents that this agent may spawn, besides itself; \"*\" = any."`
 }
 
 // GroupChat is agents.list[].groupChat.
@@ -79,23 +79,23 @@ type GroupChat struct {
 // Compaction is agents.defaults.compaction.
 type Compaction struct {
 	Off   bool    `yaml:"off" default:"false" doc:"true: never summarize automatically; older messages are left out of the prompt instead."`
-	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Fraction of the context window that may fill before the host summarizes."`
+	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Fill level of the context window at which the host summarizes: 0.8 = 80 %."`
 	Model string  `yaml:"model" doc:"provider/model that writes summaries; empty = the session's model."`
 }
 
 // Budget says what may be spent in a day, the host's time zone; 0 = any amount.
 type Budget struct {
-	SessionTokens int     `yaml:"sessionTokens" min:"0" max:"1000000000000" doc:"Input and output tokens of one session and its sub-agents."`
-	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Dollars of one session; applies to models with prices in models.providers.*.models.*."`
-	AgentTokens   int     `yaml:"agentTokens" min:"0" max:"1000000000000" doc:"Tokens of one agent."`
-	AgentCost     float64 `yaml:"agentCost" min:"0" max:"1000000" doc:"Dollars of one agent."`
+	SessionTokens int     `yaml:"sessionTokens" min:"0" max:"1000000000000" doc:"Daily limit of one session and its sub-agents, in input and output tokens; 0 = no limit."`
+	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Daily limit of one session and its sub-agents, in dollars; 0 = no limit. With a limit in dollars, the host refuses models without a price."`
+	AgentTokens   int     `yaml:"agentTokens" min:"0" max:"1000000000000" doc:"Daily limit of one agent, in input and output tokens; 0 = no limit."`
+	AgentCost     float64 `yaml:"agentCost" min:"0" max:"1000000" doc:"Daily limit of one agent, in dollars; 0 = no limit."`
 }
 
 // Models is the section `models`.
 type Models struct {
 	Providers map[string]Provider `yaml:"providers" doc:"Model providers by name; a model is named provider/model."`
-	DayTokens int                 `yaml:"dayTokens" min:"0" max:"1000000000000" doc:"Input and output tokens of the whole host in a day; 0 = no limit."`
-	DayCost   float64             `yaml:"dayCost" min:"0" max:"1000000" doc:"Dollars of the whole host in a day; 0 = no limit."`
+	DayTokens int                 `yaml:"dayTokens" min:"0" max:"1000000000000" doc:"Daily limit of the whole host, in input and output tokens; 0 = no limit."`
+	DayCost   float64             `yaml:"dayCost" min:"0" max:"1000000" doc:"Daily limit of the whole host, in dollars; 0 = no limit."`
 }
 
 // ModelFacts is models.providers.*.models.*: what parley should know about a model.

@@ -200,10 +200,10 @@ type Limits struct {
 
 // Pacing is how fast an account may send. Zero = not paced.
 type Pacing struct {
-	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second of the whole account; 0 = no limit."`
-	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = no limit."`
-	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = no limit."`
-	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats per day in which the account writes first (pairing codes for strangers, reports, messages of tools); further ones wait for the next day. Answers to admitted people never wait. 0 = no limit."`
+	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Maximum number of messages per second of the whole account; 0 = no limit."`
+	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Maximum number of messages per second in one chat; 0 = no limit."`
+	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Maximum number of messages per minute in one group or room; 0 = no limit."`
+	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Maximum number of direct chats per day in which the account writes first (pairing codes for strangers, reports, messages of tools); further messages wait for the next day. Answers to admitted people never wait. 0 = no limit."`
 }
 
 // Stream is how an answer is shown while it is being written.
@@ -218,6 +218,6 @@ const (
 
 // Streaming is Stream by chat type.
 type Streaming struct {
-	Direct Stream `yaml:"direct" json:"direct" enum:"off,draft,edit" default:"draft" doc:"In direct chats."`
-	Group  Stream `yaml:"group" json:"group" enum:"off,edit" default:"off" doc:"In groups and rooms."`
+	Direct Stream `yaml:"direct" json:"direct" enum:"off,draft,edit" default:"draft" doc:"Preview in direct chats. draft: a draft that the platform replaces with the answer. edit: a message that the host edits until the answer is complete. off: none."`
+	Group  Stream `yaml:"group" json:"group" enum:"off,edit" default:"off" doc:"Preview in groups and rooms. edit: a message that the host edits until the answer is complete. off: none."`
 }

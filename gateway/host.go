@@ -155,7 +155,7 @@ func (h *Host) Run(ctx context.Context) error {
 	case err = <-served:
 		err = fmt.Errorf("HTTP server: %w", err)
 	case damage := <-h.store.Damaged():
-		err = fmt.Errorf("nothing more is accepted: %w", damage)
+		err = fmt.Errorf("the host stops: %w", damage)
 	}
 	h.stop(context.WithoutCancel(ctx), stopAdapters, stopWork)
 	return err

@@ -10,7 +10,7 @@ import (
 func (h *Host) makeWorkspaces(c *config.Config) {
 	for _, e := range c.Agents.List {
 		if err := os.MkdirAll(c.Workspace(e.ID), 0o700); err != nil {
-			h.log.Warn("a workspace cannot be made", "agent", e.ID, "err", err)
+			h.log.Warn("cannot create a workspace", "agent", e.ID, "err", err)
 		}
 	}
 }

@@ -17,8 +17,8 @@ type ToolRules struct {
 
 // Rights is a pair of lists of tools.
 type Rights struct {
-	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these. Empty = all that no rule denies."`
-	Deny  []string `yaml:"deny" json:"deny,omitempty" doc:"Never these."`
+	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these tools. Empty = all tools that no rule denies."`
+	Deny  []string `yaml:"deny" json:"deny,omitempty" doc:"Never these tools; deny overrides allow."`
 }
 
 // Under gives the rights as a layer that a config key names.

@@ -93,7 +93,7 @@ type MCPServer struct {
 
 // Sessions is tools.sessions.
 type Sessions struct {
-	Visibility Visibility `yaml:"visibility" enum:"self,tree,agent,all" default:"tree" doc:"Sessions that an agent sees. self: its own. tree: also the sessions spawned from it, at any depth, under any agent. agent: all of its agent. all: all."`
+	Visibility Visibility `yaml:"visibility" enum:"self,tree,agent,all" default:"tree" doc:"Sessions that an agent sees. self: its own. tree: also the sessions spawned from it, at any depth, under any agent. agent: all of its agent. all: all of the host."`
 }
 
 // Visibility is a mode of tools.sessions.visibility (contract V1).

@@ -38,7 +38,7 @@ type Config struct {
 	Token              channels.Secret `yaml:"token" json:"token" required:"true" doc:"Bot token, from @BotFather."`
 	APIURL             string          `yaml:"apiUrl" json:"apiUrl" default:"https://api.telegram.org" doc:"Base URL of the Bot API server."`
 	PollTimeoutSeconds int             `yaml:"pollTimeoutSeconds" json:"pollTimeoutSeconds" default:"30" min:"1" max:"50" doc:"Duration of one long poll for updates, in seconds. The host aborts a hanging poll 15 s later."`
-	TakeOverWebhook    bool            `yaml:"takeOverWebhook" json:"takeOverWebhook" doc:"true: remove a webhook that is set for the bot. false: while another program has a webhook set, the bot receives nothing and the account shows a conflict."`
+	TakeOverWebhook    bool            `yaml:"takeOverWebhook" json:"takeOverWebhook" doc:"true: the host removes a webhook that another program set for the bot. false: while such a webhook is set, the bot receives nothing, and its status says so."`
 	Webhook            Webhook         `yaml:"webhook" json:"webhook"`
 }
 

@@ -97,7 +97,7 @@ func (e endpoint) post(w http.ResponseWriter, r *http.Request) {
 // because words what is wrong with a JSON text.
 func because(err error) string {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return strings.TrimSuffix(": "+t.Field, ": ") + ": a " + t.Value + " is not what belongs here"
+		return strings.TrimSuffix(": "+t.Field, ": ") + ": a " + t.Value + " has the wrong type"
 	}
 	return ": " + strings.TrimPrefix(err.Error(), "json: ")
 }

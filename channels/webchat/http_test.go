@@ -76,7 +76,7 @@ func TestPostBadRequests(t *testing.T) {
 		"no json":       {c, `hi`, 400, "the body is not"},
 		"half of it":    {c, `{"id":`, 400, "unexpected EOF"},
 		"unknown field": {c, `{"id":"1","txt":"hi"}`, 400, `: unknown field \"txt\""}`},
-		"no text":       {c, `{"id":"1","text":5}`, 400, `: text: a number is not what belongs here"}`},
+		"no text":       {c, `{"id":"1","text":5}`, 400, `: text: a number has the wrong type"}`},
 		"empty":         {c, `{"id":"1","text":" "}`, 400, "empty"},
 		"bad id":        {c, `{"id":"a\u0000","text":"x"}`, 400, "message id"},
 		"too long":      {c, `{"id":"1","text":"` + strings.Repeat("x", MaxText+1) + `"}`, 413, "longer than"},

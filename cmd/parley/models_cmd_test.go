@@ -65,7 +65,7 @@ func TestInitWithoutModel(t *testing.T) {
 		status     int
 		list, says string
 	}{
-		"embeddings only": {200, `{"data":[{"id":"bge-m3:latest","owned_by":"library"}]}`, "the Ollama on this machine has no model that answers in chats"},
+		"embeddings only": {200, `{"data":[{"id":"bge-m3:latest","owned_by":"library"}]}`, "the Ollama on this machine has no chat model"},
 		"none yet":        {200, `{"object":"list","data":null}`, "the Ollama on this machine has no model"},
 		"a key is wanted": {401, `{"error":"unauthorized"}`, "lists no models (401 Unauthorized)"},
 		"a web page":      {200, `<html>nginx</html>`, "lists no models (no JSON"},
@@ -135,7 +135,7 @@ func TestOllamaIsSetUp(t *testing.T) {
 	if screen := p.log.String(); !strings.Contains(screen, fix) {
 		t.Errorf("the first screen: %s", screen)
 	}
-	if out, code := w.cli("status"); code != 0 || !strings.Contains(out, fix) || !strings.Contains(out, "has no tools (asked)") || !strings.Contains(out, "/v1\n") || !strings.Contains(out, "address http://127.0.0.1:") {
+	if out, code := w.cli("status"); code != 0 || !strings.Contains(out, fix) || !strings.Contains(out, "accepts no tools (asked)") || !strings.Contains(out, "/v1\n") || !strings.Contains(out, "address http://127.0.0.1:") {
 		t.Errorf("status: exit %d: %s", code, out)
 	}
 	if out, code := w.cli("models", "forget", "ollama/tiny:1b"); code != 0 {

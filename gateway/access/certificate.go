@@ -62,11 +62,11 @@ func (c *Certificate) look() {
 	c.stamp = s
 	pair, err := filesystem.KeyPair(c.cert, c.key)
 	if err != nil {
-		c.log.Error("cannot load the changed gateway.tls files", "hint", "the last valid certificate stays in force", "err", err)
+		c.log.Error("cannot load the changed gateway.tls files", "hint", "the host keeps using the last valid certificate", "err", err)
 		return
 	}
 	c.now = &pair
-	c.log.Info("gateway.tls: the certificate was read again")
+	c.log.Info("reloaded the certificate of gateway.tls")
 }
 
 // stamp changes when one of the files does.

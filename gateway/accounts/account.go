@@ -115,7 +115,7 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 			return
 		}
 		if err == nil {
-			err = errors.New("the adapter ended by itself")
+			err = errors.New("adapter exited unexpectedly")
 		}
 		e := channels.Classify(err)
 		if time.Since(began) > steadyRun {
@@ -129,7 +129,7 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 			return
 		}
 		wait := max(e.RetryAfter, pause/2+rand.N(pause/2+1))
-		log.Warn("the account is started again", "err", err, "in", wait.Round(time.Millisecond).String())
+		log.Warn("restarting the account", "err", err, "in", wait.Round(time.Millisecond).String())
 		a.waits(errorText(e), wait)
 		select {
 		case <-time.After(wait):

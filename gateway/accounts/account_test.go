@@ -212,7 +212,7 @@ func TestSuperviseEndedTriesAgain(t *testing.T) {
 			if len(runs) < 4 || len(runs) > 5 || runs[1].Sub(runs[0]) < 20*time.Minute || runs[1].Sub(runs[0]) > 40*time.Minute {
 				t.Fatalf("%s: runs at %v", state, runs)
 			}
-			if since, line := began.Local().Format(time.DateTime), <-then; !strings.Contains(line, "so since "+since) || !strings.Contains(line, "why") || !strings.Contains(line, "tried again at") {
+			if since, line := began.Local().Format(time.DateTime), <-then; !strings.Contains(line, "so since "+since) || !strings.Contains(line, "why") || !strings.Contains(line, "tries again at") {
 				t.Errorf("%s", line)
 			}
 		})
@@ -250,7 +250,7 @@ func TestAccountLines(t *testing.T) {
 		"fake (default): stopped; token is missing; change the configuration (parley check), then run parley reload",
 		"fake (default): being linked",
 		"fake (default): not linked; another phone has it; link it: parley login fake, or on the page under /channels",
-		"fake (default): disconnected; no route to host; it is tried again at " + away.next.Format(time.DateTime),
+		"fake (default): disconnected; no route to host; the host tries again at " + away.next.Format(time.DateTime),
 		"fake (default): connected, silent",
 	} {
 		if got[i] != want {

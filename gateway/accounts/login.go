@@ -52,10 +52,10 @@ func (s *Supervisor) Login(ctx context.Context, a *Account, phone string, show f
 	}
 	s.endLogin(a, l)
 	if err != nil {
-		s.Log.Info("an account was not linked", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
+		s.Log.Info("account not linked", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
 		return "", api.Refuse(http.StatusBadGateway, "%s is not linked: %s", a, adapterErrorText(err))
 	}
-	s.Log.Info("an account is linked", "channel", a.ref.Channel, "account", a.ref.Account)
+	s.Log.Info("account linked", "channel", a.ref.Channel, "account", a.ref.Account)
 	return s.nameOf(ctx, a), nil
 }
 
@@ -173,7 +173,7 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 	if err != nil {
 		return api.Refuse(http.StatusBadGateway, "%s: unlink: %s", a, adapterErrorText(err))
 	}
-	s.Log.Info("the link of an account was ended", "channel", a.ref.Channel, "account", a.ref.Account)
+	s.Log.Info("account unlinked", "channel", a.ref.Channel, "account", a.ref.Account)
 	return nil
 }
 

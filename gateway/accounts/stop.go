@@ -91,11 +91,11 @@ func (a *Account) current() bool {
 func (a *Account) stuckWords(s api.Account) (detail, todo string) {
 	switch {
 	case !isClosed(a.stuck):
-		return "its adapter was told to end and does not", "if it stays so, restart parley"
+		return "the host told the adapter to stop, but it still runs", "if this persists, restart parley"
 	case a.old:
-		return "its adapter ended late; its configuration has changed", "reload the configuration"
+		return "the adapter stopped late, and the account's configuration has changed", "reload the configuration"
 	}
-	return "its adapter ended late", "start it again: " + restartCommand(s)
+	return "the adapter stopped late", "start it again: " + restartCommand(s)
 }
 
 func isClosed(ended <-chan struct{}) bool {

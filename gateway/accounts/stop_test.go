@@ -95,7 +95,7 @@ func TestStuckRun(t *testing.T) {
 		busy503(t, "another", 0, func() error { return s.Restart(a) })
 		busy503(t, "login", 0, func() error { _, err := s.Login(t.Context(), a, "", nil); return err })
 		busy503(t, "logout", 0, func() error { return s.Logout(t.Context(), a) })
-		if s := a.Status(time.Now()); s.State != channels.Stopped || s.Live || !strings.Contains(s.Line(), "does not; if it stays so, restart parley") || d.count() != 1 {
+		if s := a.Status(time.Now()); s.State != channels.Stopped || s.Live || !strings.Contains(s.Line(), "still runs; if this persists, restart parley") || d.count() != 1 {
 			t.Errorf("%d runs, %s", d.count(), s.Line())
 		}
 		close(d.let)

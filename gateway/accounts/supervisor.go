@@ -115,7 +115,7 @@ func (s *Supervisor) open(conf config.Account) *Account {
 	}
 	if a.err != nil {
 		a.ch = nil
-		log.Error("an account cannot be used", "err", a.err)
+		log.Error("account cannot be used", "err", a.err)
 		a.set(channels.Stopped, a.err.Error())
 	}
 	return a
@@ -135,7 +135,7 @@ func (s *Supervisor) identified(ctx context.Context, ref settings.AccountRef, wh
 		if err == nil {
 			return
 		}
-		s.Log.Error("cannot note an account's identity", "channel", ref.Channel, "account", ref.Account, "err", err, "hint", "its events wait for that")
+		s.Log.Error("cannot save the identity of an account", "channel", ref.Channel, "account", ref.Account, "err", err, "hint", "events of the account wait for this")
 		channels.Sleep(ctx, wait.NextBackOff())
 	}
 }
@@ -259,7 +259,7 @@ func (s *Supervisor) publish(ctx context.Context, a *Account) {
 		}
 		e := channels.Classify(err)
 		if e.Class == channels.Unauthorized || e.Class == channels.Unsupported || e.Class == channels.Rejected {
-			s.Log.Warn("the command menu was not published", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
+			s.Log.Warn("cannot publish the command menu", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
 			return
 		}
 		select {

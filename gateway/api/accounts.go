@@ -59,7 +59,7 @@ func (s Account) Line() string {
 		line += "; so since " + s.Since.Local().Format(time.DateTime)
 	}
 	if !s.Next.IsZero() {
-		line += "; it is tried again at " + s.Next.Local().Format(time.DateTime)
+		line += "; the host tries again at " + s.Next.Local().Format(time.DateTime)
 	}
 	return line
 }
@@ -67,15 +67,15 @@ func (s Account) Line() string {
 // AccountCall names an account. Without Account it is the only one of the channel, or the one called default.
 type AccountCall struct {
 	Channel channels.Kind      `json:"channel" required:"true" jsonschema:"telegram, whatsapp, …"`
-	Account channels.AccountID `json:"account,omitempty" jsonschema:"without it the only one of the channel, or the one called default"`
+	Account channels.AccountID `json:"account,omitempty" jsonschema:"default: the channel's only account, or the account named default"`
 }
 
 // LoginCall begins to link an account.
 type LoginCall struct {
 	Channel channels.Kind      `json:"channel" required:"true"`
 	Account channels.AccountID `json:"account,omitempty"`
-	Phone   string             `json:"phone,omitempty" jsonschema:"for a code to type in, instead of a QR code"`
-	Check   bool               `json:"check,omitempty" jsonschema:"only say whether it could begin"`
+	Phone   string             `json:"phone,omitempty" jsonschema:"phone number, to link by a code instead of a QR code"`
+	Check   bool               `json:"check,omitempty" jsonschema:"only report whether a login can begin"`
 }
 
 // LoginStep is a line of what a login answers: what a person is to scan or type in, until one with Done or Error.
@@ -99,13 +99,13 @@ type LoginPicture struct {
 // PairingCall names a stranger's request.
 type PairingCall struct {
 	Channel channels.Kind `json:"channel" required:"true"`
-	Code    string        `json:"code" required:"true" jsonschema:"the code that the host gave the stranger; to make an owner of a person who was let in before: their id"`
-	Owner   *bool         `json:"owner,omitempty" jsonschema:"of an approval: true makes an owner, false none; without it the first person who is ever let in becomes the owner, where the configuration names none"`
+	Code    string        `json:"code" required:"true" jsonschema:"pairing code of the stranger, or the id of an approved person who becomes an owner"`
+	Owner   *bool         `json:"owner,omitempty" jsonschema:"true: the person becomes an owner. false: the person does not. Default: the first approved person becomes the owner if the configuration names none"`
 }
 
 // PairedPerson names a person who was let in or turned down. Without an account it is the only one on which this was done.
 type PairedPerson struct {
 	Channel channels.Kind      `json:"channel" required:"true"`
 	Account channels.AccountID `json:"account,omitempty"`
-	User    string             `json:"user" required:"true" jsonschema:"as in the configuration, or as the list shows it"`
+	User    string             `json:"user" required:"true" jsonschema:"id of the person, as in the configuration or in the list"`
 }

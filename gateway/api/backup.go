@@ -2,5 +2,5 @@ package api
 
 // BackupQuery says what a backup has in it.
 type BackupQuery struct {
-	Media bool `query:"media" jsonschema:"with the files that people sent"`
+	Media bool `query:"media" jsonschema:"include the files of messages"`
 }

@@ -9,18 +9,18 @@ import (
 // JobAdd makes a scheduled job. Exactly one of At, In, Every and Cron.
 type JobAdd struct {
 	Name     string `json:"name,omitempty"`
-	Agent    string `json:"agentId,omitempty" jsonschema:"without it the default agent"`
-	Message  string `json:"message" required:"true" jsonschema:"what the agent is told"`
+	Agent    string `json:"agentId,omitempty" jsonschema:"default: the default agent"`
+	Message  string `json:"message" required:"true" jsonschema:"message to the agent"`
 	At       string `json:"at,omitempty" jsonschema:"once: 2006-01-02 15:04, tomorrow 9:00 or 18:30 in zone, or RFC 3339 with offset"`
 	In       string `json:"in,omitempty" jsonschema:"once, after this time: 90m, 36h"`
-	Every    string `json:"every,omitempty" jsonschema:"again and again, after this time each: 24h; at least 1m"`
+	Every    string `json:"every,omitempty" jsonschema:"repeatedly, at this interval: 24h; at least 1m"`
 	Cron     string `json:"cron,omitempty" jsonschema:"five fields: minute hour day month weekday"`
-	Zone     string `json:"zone,omitempty" jsonschema:"IANA time zone of cron and at; without it the host's"`
-	To       string `json:"to,omitempty" jsonschema:"address of the chat that the answer goes to; last = the chat outside the page that wrote last to the agent's main session; without it nowhere: it is in the job's session"`
+	Zone     string `json:"zone,omitempty" jsonschema:"IANA time zone of cron and at; default: the host's"`
+	To       string `json:"to,omitempty" jsonschema:"address of the chat that receives the answer; last: the chat, other than the page, that wrote last to the agent's main session. Default: none; the answer stays in the job's session"`
 	Model    string `json:"model,omitempty" jsonschema:"provider/model"`
 	Thinking string `json:"thinking,omitempty" enum:"off,minimal,low,medium,high"`
 	Timeout  int    `json:"timeoutSeconds,omitempty" min:"1" max:"86400"`
-	Off      bool   `json:"off,omitempty" jsonschema:"it is kept and never begun"`
+	Off      bool   `json:"off,omitempty" jsonschema:"true: the host keeps the job but never starts it"`
 }
 
 // JobCall names a job.
@@ -33,12 +33,12 @@ type JobPatch struct {
 	ID       string           `path:"job"`
 	Name     Optional[string] `json:"name,omitzero"`
 	Message  Optional[string] `json:"message,omitzero"`
-	At       Optional[string] `json:"at,omitzero" jsonschema:"in place of the schedule that it has; so are in, every and cron"`
+	At       Optional[string] `json:"at,omitzero" jsonschema:"replaces the job's schedule, as do in, every and cron"`
 	In       Optional[string] `json:"in,omitzero"`
 	Every    Optional[string] `json:"every,omitzero"`
 	Cron     Optional[string] `json:"cron,omitzero"`
 	Zone     Optional[string] `json:"zone,omitzero"`
-	To       Optional[string] `json:"to,omitzero" jsonschema:"null: nowhere; of a job that an agent made it cannot be changed"`
+	To       Optional[string] `json:"to,omitzero" jsonschema:"null: no chat receives the answer. The chat of a job that an agent created cannot change"`
 	Model    Optional[string] `json:"model,omitzero"`
 	Thinking Optional[string] `json:"thinking,omitzero" enum:"off,minimal,low,medium,high"`
 	Timeout  Optional[int]    `json:"timeoutSeconds,omitzero" min:"1" max:"86400"`

@@ -9,7 +9,7 @@ type DeliveriesQuery struct {
 	State   sessions.DeliveryState `query:"state" enum:"pending,sending,sent,withheld,failed,expired,stopped,dropped,held"`
 	Session string                 `query:"session" jsonschema:"key, session id, or main"`
 	Run     sessions.RunID         `query:"run"`
-	Before  int64                  `query:"before" min:"0" jsonschema:"only those with a smaller seq: the next page"`
+	Before  int64                  `query:"before" min:"0" jsonschema:"only deliveries with a smaller seq, for the next page"`
 	Limit   int                    `query:"limit" default:"50" min:"1" max:"1000"`
 }
 

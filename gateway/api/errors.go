@@ -68,14 +68,14 @@ func Problem(w http.ResponseWriter, err error) *Error {
 		return &Error{Status: http.StatusConflict, Code: codes[http.StatusConflict], Message: err.Error()}
 	case sqlstore.Full(err):
 		_ = s.note(slog.LevelError, "err", err) // the words below say all that the caller can do
-		return &Error{Status: http.StatusServiceUnavailable, Code: "disk_full", Message: "the disk is full: nothing can be kept until there is room. Make some where the state folder is, then try again"}
+		return &Error{Status: http.StatusServiceUnavailable, Code: "disk_full", Message: "the disk is full: free some space on the disk of the state folder, then try again"}
 	case sqlstore.Locked(err):
 		_ = s.note(slog.LevelError, "err", err) // as above
-		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for itself, such as an open sqlite3. End it (lsof on the file names it), then try again", After: stoppingRetryAfter}
+		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + "), for example an open sqlite3: find it with lsof, end it, then try again", After: stoppingRetryAfter}
 	case broken && s.stopping():
 		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stoppingRetryAfter}
 	case broken:
-		return &Error{Status: http.StatusGatewayTimeout, Code: codes[http.StatusGatewayTimeout], Message: "it took too long and was given up" + s.note(slog.LevelWarn, "err", err)}
+		return &Error{Status: http.StatusGatewayTimeout, Code: codes[http.StatusGatewayTimeout], Message: "the request took too long and was aborted" + s.note(slog.LevelWarn, "err", err)}
 	}
 	return inside(s.note(slog.LevelError, "err", err))
 }
@@ -93,9 +93,9 @@ func WriteError(w http.ResponseWriter, err error) {
 
 // Failure is the body of every answer that is an error.
 type Failure struct {
-	Error string `json:"error" jsonschema:"what is wrong, where, and what to do, for people"`
-	Code  string `json:"code,omitempty" jsonschema:"the same for programs"`
-	Rule  string `json:"rule,omitempty" jsonschema:"of the send policy, where that refuses (code withheld)"`
+	Error string `json:"error" jsonschema:"text for people: what is wrong, where, what to do"`
+	Code  string `json:"code,omitempty" jsonschema:"code for programs"`
+	Rule  string `json:"rule,omitempty" jsonschema:"rule of the send policy that refused (code withheld)"`
 }
 
 // WriteJSON answers a request.

@@ -39,15 +39,15 @@ type HostStatus struct {
 // Process is the process of a host.
 type Process struct {
 	PID  int    `json:"pid,omitempty"`
-	Unit string `json:"unit,omitempty" jsonschema:"systemd's unit that started the process and may start it again"`
-	User bool   `json:"user,omitempty" jsonschema:"the unit is one of the user's own service manager"`
+	Unit string `json:"unit,omitempty" jsonschema:"systemd unit that started the process and can restart it"`
+	User bool   `json:"user,omitempty" jsonschema:"true: the unit belongs to the user's service manager"`
 	Log  LogTo  `json:"log"`
 }
 
 // LogTo says where the log of a host goes.
 type LogTo struct {
-	Kind string `json:"kind,omitempty" jsonschema:"journal, file, terminal, pipe or nowhere; without it unknown"`
-	Path string `json:"path,omitempty" jsonschema:"of the file"`
+	Kind string `json:"kind,omitempty" jsonschema:"journal, file, terminal, pipe or nowhere; absent: unknown"`
+	Path string `json:"path,omitempty" jsonschema:"path of the log file"`
 }
 
 // The kinds of LogTo.
@@ -61,14 +61,14 @@ const (
 
 // Reloaded is the answer of host.reload.
 type Reloaded struct {
-	Config  string         `json:"config" jsonschema:"path of the file"`
+	Config  string         `json:"config" jsonschema:"path of the configuration file"`
 	Changes []ConfigChange `json:"changes"`
 }
 
 // ConfigChange is a key of the configuration that changed.
 type ConfigChange struct {
-	Key     string `json:"key" jsonschema:"a list or an account is named as a whole"`
-	Restart bool   `json:"restart,omitempty" jsonschema:"the old value stays in force until the host is restarted"`
+	Key     string `json:"key" jsonschema:"key that changed; a list or an account as a whole"`
+	Restart bool   `json:"restart,omitempty" jsonschema:"true: the change needs a restart; until then the host uses the old value"`
 }
 
 // Stopping is the answer of host.stop: the host has begun to stop.
@@ -78,19 +78,19 @@ type Stopping struct {
 
 // PageLink is a link that lets one browser in.
 type PageLink struct {
-	Path    string    `json:"path" jsonschema:"behind the address of the host"`
+	Path    string    `json:"path" jsonschema:"path of the login link, relative to the host's URL"`
 	Expires time.Time `json:"expires"`
 }
 
 // SignedOut says that every browser was signed out.
 type SignedOut struct {
-	SignedOut bool `json:"signedOut" jsonschema:"cookies and login links from before are good for nothing"`
+	SignedOut bool `json:"signedOut" jsonschema:"true: earlier cookies and login links are invalid"`
 }
 
 // ExplainQuery asks which rule decides about sending.
 type ExplainQuery struct {
 	Session string `query:"session" jsonschema:"key, session id, or main"`
-	To      string `query:"to" jsonschema:"address: channel/account/direct|group|channel/chat[/thread]; without it the session's own chat"`
+	To      string `query:"to" jsonschema:"address: channel/account/direct|group|channel/chat[/thread]; default: the session's chat"`
 }
 
 // Explanation says which rule decides, and why.
@@ -103,7 +103,7 @@ type Explanation struct {
 
 // ToolsQuery asks which tools a turn would have.
 type ToolsQuery struct {
-	Tool      string `query:"tool" jsonschema:"only this one"`
+	Tool      string `query:"tool" jsonschema:"only this tool"`
 	Session   string `query:"session" jsonschema:"key, session id, or main"`
 	Agent     string `query:"agent"`
 	ChatType  string `query:"chatType" enum:"direct,group,channel"`

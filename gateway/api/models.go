@@ -31,8 +31,8 @@ type Model struct {
 
 // ForgetCall names what is forgotten; empty fields stand for all.
 type ForgetCall struct {
-	Provider string `json:"provider,omitempty" jsonschema:"as in the configuration"`
-	Model    string `json:"model,omitempty" jsonschema:"the provider's own name"`
+	Provider string `json:"provider,omitempty" jsonschema:"id of the provider, as in the configuration"`
+	Model    string `json:"model,omitempty" jsonschema:"the provider's name of the model"`
 }
 
 // Forgotten says how many lessons were forgotten.
@@ -42,5 +42,5 @@ type Forgotten struct {
 
 // ModelTest names the model that is tested.
 type ModelTest struct {
-	Model string `json:"model,omitempty" jsonschema:"provider/model; without it the default agent's"`
+	Model string `json:"model,omitempty" jsonschema:"provider/model; default: the default agent's model"`
 }

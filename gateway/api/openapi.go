@@ -35,7 +35,7 @@ func (t Table) OpenAPI(version string) ([]byte, error) {
 	text, err := json.MarshalIndent(map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{"title": "parley", "version": version,
-			"description": "The API of a parley host. Every answer that is an error has an error for people and a code for programs. Parameters are closed: what is not known is an error. Writes take an Idempotency-Key."},
+			"description": "The API of a parley host. Every error response has a text for people (error) and a code for programs. Unknown parameters are errors. Writes accept an Idempotency-Key."},
 		"security":   []any{map[string]any{"token": []string{}}, map[string]any{"cookie": []string{}}},
 		"paths":      paths,
 		"components": map[string]any{"schemas": d.schemas, "securitySchemes": securitySchemes},
@@ -45,7 +45,7 @@ func (t Table) OpenAPI(version string) ([]byte, error) {
 
 var securitySchemes = map[string]any{
 	"token":  map[string]any{"type": "http", "scheme": "bearer", "description": "The gateway's token, or one of gateway.tokens with its scope."},
-	"cookie": map[string]any{"type": "apiKey", "in": "cookie", "name": "parley", "description": "What signing in on the page sets; its name ends with the port."},
+	"cookie": map[string]any{"type": "apiKey", "in": "cookie", "name": "parley", "description": "Cookie of a browser that signed in on the page; its name ends with the port."},
 }
 
 type document struct{ schemas map[string]*jsonschema.Schema }
@@ -73,7 +73,7 @@ func (d document) operation(o Operation) (map[string]any, error) {
 	}
 	if o.Writes() {
 		params = append(params, map[string]any{"name": idempotencyHeader, "in": "header", "schema": map[string]any{"type": "string", "maxLength": maxKey},
-			"description": "The same key again gives the answer of the first time and has no second effect."})
+			"description": "A repeated request with the same key returns the first answer and has no second effect."})
 	}
 	if params != nil {
 		op["parameters"] = params
@@ -117,7 +117,7 @@ func (o Operation) body() (s *jsonschema.Schema, required bool, err error) {
 			s.Required, required = append(s.Required, x.name), true
 		}
 	}
-	s.Properties[idempotencyKey] = &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey), Description: "Instead of the header Idempotency-Key."}
+	s.Properties[idempotencyKey] = &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey), Description: "Replaces the header Idempotency-Key."}
 	return s, required, nil
 }
 
@@ -195,7 +195,7 @@ var plainTypes = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[sessions.Millis](): {Type: "integer", Description: "milliseconds since 1970"},
 	reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 	reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},
-	reflect.TypeFor[sessions.Chain]():  {Type: "object", Description: "what a run hands on"}, // it holds another one
+	reflect.TypeFor[sessions.Chain]():  {Type: "object", Description: "state that a run passes to the next run of its chain"}, // it holds another one
 	reflect.TypeFor[json.RawMessage](): {},
 }
 

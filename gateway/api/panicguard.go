@@ -40,7 +40,7 @@ func (s PanicGuard) Wrap(next http.Handler) http.Handler {
 
 // inside returns the answer to a request that failed because of an error inside the host.
 func inside(more string) *Error {
-	return &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "something went wrong inside the host" + more}
+	return &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "internal error of the host" + more}
 }
 
 // guardedResponse is the answer to a request behind a PanicGuard.
@@ -79,7 +79,7 @@ func (s *guardedResponse) note(level slog.Level, why ...any) (more string) {
 	} else {
 		log.Warn("a request took too long", why...)
 	}
-	return "; the log says what, under the request id " + id
+	return "; the log has the cause under the request id " + id
 }
 
 // stopping reports whether the host stops.

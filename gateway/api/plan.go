@@ -92,13 +92,13 @@ func (p param) set(v reflect.Value, text string) error {
 	case reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return Bad("%s %.100q: want true or false", p.name, text)
+			return Bad("%s %.100q: must be true or false", p.name, text)
 		}
 		v.SetBool(b)
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return Bad("%s %.100q: want a whole number%s", p.name, text, p.bounds())
+			return Bad("%s %.100q: must be a whole number%s", p.name, text, p.bounds())
 		}
 		v.SetInt(n)
 	default:
@@ -128,7 +128,7 @@ func (p param) check(v reflect.Value, given bool) error {
 		}
 	case reflect.Int, reflect.Int64:
 		if n := v.Int(); p.min != nil && n < int64(*p.min) || p.max != nil && n > int64(*p.max) {
-			return Bad("%s %d: want a whole number%s", p.name, n, p.bounds())
+			return Bad("%s %d: must be a whole number%s", p.name, n, p.bounds())
 		}
 	default:
 	}
@@ -156,7 +156,7 @@ func (p param) bounds() string {
 	case p.min != nil && p.max != nil:
 		return fmt.Sprintf(" from %d to %d", *p.min, *p.max)
 	case p.min != nil:
-		return fmt.Sprintf(" from %d on", *p.min)
+		return fmt.Sprintf(" of at least %d", *p.min)
 	case p.max != nil:
 		return fmt.Sprintf(" up to %d", *p.max)
 	}

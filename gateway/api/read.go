@@ -65,14 +65,14 @@ func properKey(key string) error {
 func (p *plan) readQuery(r *http.Request, in reflect.Value, given map[string]bool) error {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return Bad("the query %.100q cannot be read: %v", r.URL.RawQuery, err)
+		return Bad("invalid query %.100q: %v", r.URL.RawQuery, err)
 	}
 	for name, values := range q {
 		if !slices.ContainsFunc(p.query, func(x param) bool { return x.name == name }) {
 			return Bad("unknown parameter %.100q: %s", name, names(p.query))
 		}
 		if len(values) > 1 {
-			return Bad("%s is there %d times", name, len(values))
+			return Bad("%s is given %d times: give it once", name, len(values))
 		}
 	}
 	for _, x := range p.query {
@@ -120,7 +120,7 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 	for name, v := range fields {
 		if name == idempotencyKey && r.Method != http.MethodGet {
 			if err := json.Unmarshal(v, &key); err != nil {
-				return "", Bad("%s: want a text", idempotencyKey)
+				return "", Bad("%s: must be a string", idempotencyKey)
 			}
 			if key == "" && string(v) != "null" {
 				return "", errKey
@@ -160,7 +160,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		}
 		field, _ := name.(string)
 		if seen[field] {
-			return nil, Bad("%.100q is there twice", field)
+			return nil, Bad("%.100q is given twice: give it once", field)
 		}
 		seen[field] = true
 		var v json.RawMessage
@@ -191,7 +191,7 @@ func because(err error) string {
 		if t.Field != "" {
 			field = " of " + t.Field
 		}
-		return ": " + article(t.Value) + field + " is not what belongs here"
+		return ": " + article(t.Value) + field + " has the wrong type"
 	}
 	return ": " + strings.TrimPrefix(err.Error(), "json: ")
 }

@@ -11,9 +11,9 @@ import (
 // AgentCall has an agent work on something (the operation agent).
 type AgentCall struct {
 	Message  string `json:"message" required:"true"`
-	Agent    string `json:"agentId,omitempty" jsonschema:"without it the default agent, or that of the session"`
-	Session  string `json:"sessionKey,omitempty" jsonschema:"without it a session of its own"`
-	To       string `json:"to,omitempty" jsonschema:"address that the answer is sent to; last = the chat outside the page that wrote last to the agent's main session"`
+	Agent    string `json:"agentId,omitempty" jsonschema:"default: the session's agent, else the default agent"`
+	Session  string `json:"sessionKey,omitempty" jsonschema:"default: a new session for this run"`
+	To       string `json:"to,omitempty" jsonschema:"address that receives the answer; last: the chat, other than the page, that wrote last to the agent's main session"`
 	Deliver  *bool  `json:"deliver,omitempty" jsonschema:"false: the answer stays in the transcript; default: true when to is given"`
 	Label    string `json:"label,omitempty"`
 	Model    string `json:"model,omitempty" jsonschema:"provider/model, for this run"`
@@ -30,19 +30,19 @@ type RunCall struct {
 // WaitQuery waits for the end of a run (agent.wait).
 type WaitQuery struct {
 	ID      sessions.RunID `path:"run"`
-	Timeout int            `query:"timeoutMs" default:"30000" min:"0" max:"600000" jsonschema:"0 = only look"`
+	Timeout int            `query:"timeoutMs" default:"30000" min:"0" max:"600000" jsonschema:"time to wait, in milliseconds; 0: return the current state"`
 }
 
 // Waited is the state of a run when the wait for it ended.
 type Waited struct {
 	Run     sessions.RunID     `json:"runId"`
 	Status  string             `json:"status"` // ok, error, timeout: it continues and can be waited for again
-	State   sessions.RunStatus `json:"state" jsonschema:"how the run whose turn answers it stands"`
+	State   sessions.RunStatus `json:"state" jsonschema:"state of the run whose turn answers the message"`
 	Final   bool               `json:"final"`
-	Outcome Outcome            `json:"outcome,omitempty" jsonschema:"answered, silent, done, empty, withheld, stopped, timeout, failed, undelivered, expired, held or dropped; absent while it goes on"`
-	Rule    string             `json:"rule,omitempty" jsonschema:"of the send policy that withholds the answer"`
+	Outcome Outcome            `json:"outcome,omitempty" jsonschema:"answered, silent, done, empty, withheld, stopped, timeout, failed, undelivered, expired, held or dropped; absent while the run continues"`
+	Rule    string             `json:"rule,omitempty" jsonschema:"rule of the send policy that withheld the answer"`
 	Reply   string             `json:"reply,omitempty"`
-	Silent  string             `json:"silent,omitempty" jsonschema:"the control word that it ended with"`
+	Silent  string             `json:"silent,omitempty" jsonschema:"control word that replaced the answer"`
 	Error   string             `json:"error,omitempty"`
 	Started time.Time          `json:"startedAt,omitzero"`
 	Ended   time.Time          `json:"endedAt,omitzero"`
@@ -55,10 +55,10 @@ type Waited struct {
 type RunsQuery struct {
 	Session string             `query:"session" jsonschema:"key, session id, or main"`
 	Parent  string             `query:"parent" jsonschema:"runs of the sub-agents of this session"`
-	Root    sessions.RunID     `query:"root" jsonschema:"runs of the chain that began with this one"`
+	Root    sessions.RunID     `query:"root" jsonschema:"runs of the chain that began with this run"`
 	Status  sessions.RunStatus `query:"status" enum:"queued,running,done,failed,timeout,aborted"`
 	Kind    sessions.RunKind   `query:"kind"`
-	Minutes int                `query:"activeMinutes" min:"1" max:"5256000" jsonschema:"only those queued in the last minutes"`
+	Minutes int                `query:"activeMinutes" min:"1" max:"5256000" jsonschema:"only runs that were queued in the last minutes"`
 	Limit   int                `query:"limit" default:"50" min:"1" max:"1000"`
 }
 
@@ -94,7 +94,7 @@ type Run struct {
 type SendCall struct {
 	To      string `json:"to" required:"true" jsonschema:"address: channel/account/direct|group|channel/chat[/thread], of a chat that has written before"`
 	Message string `json:"message" required:"true"`
-	Session string `json:"sessionKey,omitempty" jsonschema:"whose send policy applies and whose transcript has it; without it the session that the chat last wrote to"`
+	Session string `json:"sessionKey,omitempty" jsonschema:"session whose send policy applies and whose transcript records the text; default: the session that the chat last wrote to"`
 }
 
 // SendAnswer is the result of a SendCall.
@@ -105,7 +105,7 @@ type SendAnswer struct {
 	Key      sessions.Key           `json:"key"`
 	To       string                 `json:"to"`
 	State    sessions.DeliveryState `json:"state"`
-	Verdict  policy.Verdict         `json:"verdict" jsonschema:"of the send policy; while the state is pending, as it stands now: it decides when the text leaves"`
+	Verdict  policy.Verdict         `json:"verdict" jsonschema:"verdict of the send policy. While the state is pending, the verdict can change: the host decides at delivery"`
 }
 
 // Agent is one row of agents.list.
@@ -168,7 +168,7 @@ type EventsQuery struct {
 	Session string         `query:"session" jsonschema:"key, session id, or main"`
 	Run     sessions.RunID `query:"run"`
 	Kinds   string         `query:"kinds" jsonschema:"comma-separated: run, text, tool, message, delivery, session, account, pairing, job"`
-	Since   string         `query:"since" jsonschema:"id of an event: when something of this has happened since, the stream begins with the event reload. Last-Event-ID says the same"`
+	Since   string         `query:"since" jsonschema:"id of an event. If events were missed since, the stream begins with the event reload. The header Last-Event-ID has the same effect"`
 }
 
 // Event is one server-sent event: something happened. The truth is in the operations; an event says where to look again. A stream that

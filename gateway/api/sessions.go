@@ -15,13 +15,13 @@ type SessionCall struct {
 // SessionsQuery selects sessions, newest first.
 type SessionsQuery struct {
 	Search    string `query:"search" jsonschema:"part of key, title or label"`
-	Agent     string `query:"agent" jsonschema:"only of this agent"`
+	Agent     string `query:"agent" jsonschema:"only sessions of this agent"`
 	Kind      string `query:"kind" enum:"main,group,cron,hook,node,other"`
-	Label     string `query:"label" jsonschema:"exactly this label"`
+	Label     string `query:"label" jsonschema:"only the session with exactly this label"`
 	SpawnedBy string `query:"spawnedBy" jsonschema:"only sub-agents of this session"`
-	Minutes   int    `query:"activeMinutes" min:"1" max:"5256000" jsonschema:"only those that were active in the last minutes"`
-	Archived  bool   `query:"archived" jsonschema:"only archived ones"`
-	Offset    int    `query:"offset" min:"0" max:"1000000" jsonschema:"leave out the newest"`
+	Minutes   int    `query:"activeMinutes" min:"1" max:"5256000" jsonschema:"only sessions that were active in the last minutes"`
+	Archived  bool   `query:"archived" jsonschema:"true: only archived sessions"`
+	Offset    int    `query:"offset" min:"0" max:"1000000" jsonschema:"number of sessions to skip, newest first"`
 	Limit     int    `query:"limit" default:"50" min:"1" max:"1000"`
 }
 
@@ -81,23 +81,23 @@ type SessionPatch struct {
 	Thinking   Optional[string] `json:"thinking,omitzero" enum:"off,minimal,low,medium,high"`
 	Verbose    Optional[string] `json:"verbose,omitzero" enum:"off,on,full"`
 	Activation Optional[string] `json:"activation,omitzero" enum:"mention,always"`
-	Footer     Optional[string] `json:"footer,omitzero" enum:"tokens,full" jsonschema:"figures below replies"`
-	Queue      Optional[string] `json:"queue,omitzero" jsonschema:"what happens to messages while a turn is at work, as /queue takes it: collect, followup, steer or interrupt, debounce:2s, cap:20, drop:summarize; what is not named stays"`
+	Footer     Optional[string] `json:"footer,omitzero" enum:"tokens,full" jsonschema:"usage figures below replies"`
+	Queue      Optional[string] `json:"queue,omitzero" jsonschema:"queue settings in the form of /queue: collect, followup, steer or interrupt, debounce:2s, cap:20, drop:summarize. Omitted settings keep their value"`
 	Label      Optional[string] `json:"label,omitzero" jsonschema:"at most 64 bytes, one line, unique"`
 }
 
 // CompactCall sums up the older part of a session now.
 type CompactCall struct {
 	Session      string `path:"session" jsonschema:"key, session id, or main"`
-	Instructions string `json:"instructions,omitempty" jsonschema:"what to look at"`
+	Instructions string `json:"instructions,omitempty" jsonschema:"what the summary should keep"`
 }
 
 // HistoryQuery selects messages of a session, the newest of them; they are listed oldest first.
 type HistoryQuery struct {
 	Session   string `path:"session" jsonschema:"key, session id, or main"`
-	Tools     bool   `query:"includeTools" jsonschema:"tool results too"`
-	Before    int64  `query:"before" min:"0" jsonschema:"only messages with a smaller seq: the page before"`
-	SessionID string `query:"sessionId" jsonschema:"an earlier transcript of the session, by its id"`
+	Tools     bool   `query:"includeTools" jsonschema:"include tool results"`
+	Before    int64  `query:"before" min:"0" jsonschema:"only messages with a smaller seq, for the previous page"`
+	SessionID string `query:"sessionId" jsonschema:"id of an earlier transcript of the session"`
 	Limit     int    `query:"limit" default:"100" min:"1" max:"1000"`
 }
 
@@ -112,7 +112,7 @@ type History struct {
 // SearchQuery finds messages by words.
 type SearchQuery struct {
 	Text    string `query:"q" required:"true"`
-	Session string `query:"session" jsonschema:"only in this one"`
+	Session string `query:"session" jsonschema:"only in this session"`
 	Agent   string `query:"agent"`
 	Offset  int    `query:"offset" min:"0" max:"100000"`
 	Limit   int    `query:"limit" default:"20" min:"1" max:"200"`
@@ -130,9 +130,9 @@ type Hit struct {
 
 // SayCall says something to the agent of a session (chat.send).
 type SayCall struct {
-	Session  string `path:"session" jsonschema:"key, session id, or main; a hook:, cron: or other key that is new is made"`
-	Message  string `json:"message" required:"true" jsonschema:"a chat command works as in a chat"`
-	Deliver  bool   `json:"deliver,omitempty" jsonschema:"the answer goes to the session's chat as well; otherwise it is in the transcript only"`
+	Session  string `path:"session" jsonschema:"key, session id, or main; a new hook:, cron: or other key creates the session"`
+	Message  string `json:"message" required:"true" jsonschema:"message to the agent; chat commands work as in a chat"`
+	Deliver  bool   `json:"deliver,omitempty" jsonschema:"true: the session's chat receives the answer. false: only the transcript has it"`
 	Thinking string `json:"thinking,omitempty" enum:"off,minimal,low,medium,high" jsonschema:"for this turn"`
 	Timeout  int    `json:"timeoutSeconds,omitempty" min:"1" max:"86400"`
 }
@@ -149,7 +149,7 @@ type Said struct {
 // AbortCall stops what a session and its sub-agents are at.
 type AbortCall struct {
 	Session string         `path:"session" jsonschema:"key, session id, or main"`
-	Run     sessions.RunID `json:"runId,omitempty" jsonschema:"only when this is the run at work or queued there"`
+	Run     sessions.RunID `json:"runId,omitempty" jsonschema:"stop only if this run is running or queued in the session"`
 }
 
 // Aborted lists what an AbortCall has stopped.

@@ -24,11 +24,11 @@ func (t Table) Handler() http.Handler {
 		slices.Sort(allowed)
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			WriteError(w, Refuse(http.StatusMethodNotAllowed, "%.20s cannot be used here: use %s", r.Method, strings.Join(allowed, " or ")))
+			WriteError(w, Refuse(http.StatusMethodNotAllowed, "method %.20s is not supported here: use %s", r.Method, strings.Join(allowed, " or ")))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		WriteError(w, Refuse(http.StatusNotFound, "there is no %.200q: GET /api/openapi.json lists what there is", r.URL.Path))
+		WriteError(w, Refuse(http.StatusNotFound, "unknown path %.200q: GET /api/openapi.json lists all paths", r.URL.Path))
 	})
 	return mux
 }
@@ -48,7 +48,7 @@ func (t Table) Find(name string) (Operation, bool) {
 func Call[Out any](ctx context.Context, t Table, name string, in any) (out Out, err error) {
 	o, ok := t.Find(name)
 	if !ok || o.do == nil {
-		return out, Refuse(http.StatusNotFound, "there is no operation %q", name)
+		return out, Refuse(http.StatusNotFound, "unknown operation %q", name)
 	}
 	if err := o.mayUse(Caller(ctx)); err != nil {
 		return out, err

@@ -285,10 +285,10 @@ func (x *writer) add(name string, open func() (*os.File, error)) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		x.leave(name, "it cannot be read")
+		x.leave(name, "unreadable")
 		return nil
 	case errors.Is(err, filesystem.ErrNotRegular):
-		x.leave(name, "it is no plain file")
+		x.leave(name, "not a regular file")
 		return nil
 	case errors.Is(err, ErrTooLarge):
 		x.leave(name, fmt.Sprintf("larger than %d MiB, the largest file that a restore accepts", maxFileBytes>>20))

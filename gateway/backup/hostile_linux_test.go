@@ -74,8 +74,8 @@ func TestHostileFolder(t *testing.T) {
 		t.Errorf("in it are %q, want %q", names(m), want)
 	}
 	slices.Sort(m.Left)
-	for i, want := range []string{`"mcp/a.sandbox/\xff": it has a name`, `"mcp/a.sandbox/new\nline": it has a name`, "mcp/a.sandbox/back\\slash: it has a name", "mcp/a.sandbox/d/", "mcp/a.sandbox/fifo: it is no plain", "mcp/a.sandbox/link: it is no plain",
-		"mcp/a.sandbox/listed: it cannot", "mcp/a.sandbox/secret: it cannot", "mcp/a.sandbox/sparse: larger than 2048 MiB", "mcp/a.sandbox/x0: it cannot"} {
+	for i, want := range []string{`"mcp/a.sandbox/\xff": a restore does not`, `"mcp/a.sandbox/new\nline": a restore does not`, "mcp/a.sandbox/back\\slash: a restore does not", "mcp/a.sandbox/d/", "mcp/a.sandbox/fifo: not a regular", "mcp/a.sandbox/link: not a regular",
+		"mcp/a.sandbox/listed: unreadable", "mcp/a.sandbox/secret: unreadable", "mcp/a.sandbox/sparse: larger than 2048 MiB", "mcp/a.sandbox/x0: unreadable"} {
 		if len(m.Left) != 10 || !strings.HasPrefix(m.Left[i], want) {
 			t.Fatalf("left out are %q, want %q as the one with the number %d", m.Left, want, i)
 		}
@@ -116,8 +116,8 @@ func TestManyLeftOut(t *testing.T) {
 	t.Parallel()
 	x := &writer{}
 	for i := range 3 * maxLeft {
-		x.leave(strings.Repeat("n", 5000)+string(rune('a'+i%26)), "it is no plain file")
-		x.leave(strings.Repeat("x", i%300)+string(rune('a'+i/300)), "it is no plain file")
+		x.leave(strings.Repeat("n", 5000)+string(rune('a'+i%26)), "not a regular file")
+		x.leave(strings.Repeat("x", i%300)+string(rune('a'+i/300)), "not a regular file")
 	}
 	if len(x.m.Left) != maxLeft || x.more == 0 || len(strings.Join(x.m.Left, "")) > 400*maxLeft {
 		t.Errorf("%d are named, %d more", len(x.m.Left), x.more)

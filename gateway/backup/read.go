@@ -80,11 +80,11 @@ func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifes
 			return m, bad("%q comes after the manifest", h.Name)
 		}
 		if h.Typeflag != tar.TypeReg {
-			return m, bad("%q is no plain file", h.Name)
+			return m, bad("%q is not a regular file", h.Name)
 		}
 		if h.Name == manifestName {
 			if manifest, err = io.ReadAll(io.LimitReader(t, maxManifest)); err != nil {
-				return m, bad("its manifest cannot be read: %v", err)
+				return m, bad("its manifest is unreadable: %v", err)
 			}
 			continue
 		}
@@ -92,7 +92,7 @@ func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifes
 			return m, err
 		}
 		if _, twice := found[h.Name]; twice {
-			return m, bad("%q is in it twice", h.Name)
+			return m, bad("%q appears twice", h.Name)
 		}
 		if err := b.admit(h.Name, h.Size); err != nil {
 			return m, err
@@ -132,7 +132,7 @@ func ended(packed *bufio.Reader) error {
 	case len(head) == 0 && errors.Is(err, io.EOF):
 		return nil
 	case len(head) == 0:
-		return bad("the end of the archive cannot be read: %v", err)
+		return bad("the end of the archive is unreadable: %v", err)
 	case bytes.Equal(head, []byte{0x1f, 0x8b}):
 		return bad("a second gzip file follows the end: use the file as `parley backup` wrote it, or each of the two separately")
 	}
@@ -188,7 +188,7 @@ func readFile(r io.Reader, h *tar.Header, root *os.Root, b *bounds) (f File, err
 	track := &tracked{r: r}
 	n, err := io.Copy(bounded{w, b}, track)
 	if track.err != nil {
-		return f, bad("%s cannot be read: %v", h.Name, track.err)
+		return f, bad("%s is unreadable: %v", h.Name, track.err)
 	}
 	if errors.Is(err, ErrTooLarge) {
 		return f, err
@@ -220,7 +220,7 @@ func compare(text []byte, found map[string]File) (m Manifest, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&m); err != nil {
-		return m, bad("its manifest cannot be read: %v", err)
+		return m, bad("its manifest is unreadable: %v", err)
 	}
 	if m.Format > Format {
 		return m, fmt.Errorf("backup format %d is newer than this program's (%d): restore it with parley %s or later", m.Format, Format, m.Program)

@@ -160,7 +160,7 @@ func (x *restore) examine(ctx context.Context) error {
 		}
 		x.Backup = &in
 		if x.Manifest.Store != "sqlite" || x.Manifest.Schema != in.Schema {
-			return bad("its manifest says a store of the kind %.40q with the schema %d, and its database is SQLite with the schema %d", x.Manifest.Store, x.Manifest.Schema, in.Schema)
+			return bad("its manifest names a store of the kind %.40q with schema %d, but its database is SQLite with schema %d", x.Manifest.Store, x.Manifest.Schema, in.Schema)
 		}
 		if x.Server {
 			return errors.New("this backup holds a SQLite database, and the configuration names a PostgreSQL database (store.dsn): restore it with a configuration without store.dsn")

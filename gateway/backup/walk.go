@@ -94,19 +94,19 @@ func (w *walker) visit(ctx context.Context, in *os.Root, base, name string) erro
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it went meanwhile
 	case errors.Is(err, fs.ErrPermission):
-		w.leave(name, "it cannot be read")
+		w.leave(name, "unreadable")
 		return nil
 	case err != nil:
-		return fmt.Errorf("looking at %s: %w", name, err)
+		return fmt.Errorf("read %s: %w", name, err)
 	case info.IsDir():
 		return w.folder(ctx, in, info, base, name)
 	case slices.Contains(w.own, name), beside(name), name == sqlstore.DatabaseFile:
 		return nil
 	case !info.Mode().IsRegular():
-		w.leave(name, "it is no plain file")
+		w.leave(name, "not a regular file")
 		return nil
 	case !utf8.ValidString(name) || properName(stateFolder+name) != nil:
-		w.leave(name, "it has a name that no restore accepts")
+		w.leave(name, "a restore does not accept its name")
 		return nil
 	case strings.HasPrefix(name, serverFolder+"/") && (len(w.m.Files) >= maxFiles-100 || w.room < len(name)+manifestLine):
 		w.leave(name, "the backup has as many files as a restore accepts")
@@ -122,7 +122,7 @@ func (w *walker) folder(ctx context.Context, in *os.Root, info fs.FileInfo, base
 		return nil
 	}
 	if strings.Count(name, "/") >= maxDepth {
-		w.leave(name, fmt.Sprintf("it is deeper than %d folders", maxDepth))
+		w.leave(name, fmt.Sprintf("nested deeper than %d folders", maxDepth))
 		return nil
 	}
 	list, root, err := enter(in, info, base)
@@ -130,10 +130,10 @@ func (w *walker) folder(ctx context.Context, in *os.Root, info fs.FileInfo, base
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		w.leave(name, "it cannot be read")
+		w.leave(name, "unreadable")
 		return nil
 	case err != nil:
-		return fmt.Errorf("looking into %s: %w", name, err)
+		return fmt.Errorf("read the folder %s: %w", name, err)
 	}
 	defer func() { _ = root.Close() }() // it is only read
 	for _, base := range list {

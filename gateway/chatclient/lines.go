@@ -109,7 +109,7 @@ func read(ctx context.Context, r io.Reader) <-chan inLine {
 			}
 		}
 		if err := in.Err(); err != nil {
-			give(inLine{err: fmt.Errorf("reading the input: %w", err)})
+			give(inLine{err: fmt.Errorf("read the input: %w", err)})
 		}
 	}()
 	return out
@@ -258,7 +258,7 @@ func (d *dialog) show(e webchat.Event) error {
 func (d *dialog) print(text string) error {
 	d.last = text
 	if _, err := fmt.Fprintln(d.c.o.Out, Clean(strings.TrimRight(text, "\n"))); err != nil {
-		return &fatal{fmt.Errorf("writing the answer: %w", err)}
+		return &fatal{fmt.Errorf("write the answer: %w", err)}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (c *client) follow(ctx context.Context, on func(webchat.Event)) {
 }
 
 // errReload ends a stream that begins again: the reader was too slow.
-var errReload = errors.New("the stream begins anew")
+var errReload = errors.New("the host restarted the stream")
 
 // events reads server-sent events until they end. alive is called for each line. Pings are left out.
 func events(r io.Reader, alive func(), on func(name string, data []byte) error) error {
@@ -59,7 +59,7 @@ func events(r io.Reader, alive func(), on func(name string, data []byte) error) 
 				if err := on(kind, data); errors.Is(err, errReload) {
 					return nil
 				} else if err != nil {
-					return fmt.Errorf("an event of the host: %w", err)
+					return fmt.Errorf("read an event of the host: %w", err)
 				}
 			}
 			kind, data = "", nil

@@ -160,7 +160,7 @@ func (k *checker) providers() {
 	for _, name := range sortedKeys(k.config.Models.Providers) {
 		p, at := k.config.Models.Providers[name], "models.providers."+name
 		if name == "" || strings.ContainsAny(name, "/ \t\n") {
-			k.wrong(at, "a provider name cannot be empty or contain / or spaces", "models are named provider/model")
+			k.wrong(at, "a provider name cannot be empty or contain / or spaces", "rename the provider; models are named provider/model")
 		}
 		p.BaseURL = strings.TrimSpace(p.BaseURL)
 		if key := agent.CleanKey(p.APIKey.Reveal()); key != p.APIKey.Reveal() {
@@ -188,7 +188,7 @@ func (k *checker) agents() {
 		at := fmt.Sprintf("agents.list[%d]", i)
 		switch {
 		case e.Default && fallback >= 0:
-			k.wrong(at+".default", "only one agent can be the default", fmt.Sprintf("agents.list[%d] is the default too", fallback))
+			k.wrong(at+".default", "only one agent can be the default", fmt.Sprintf("remove default here or from agents.list[%d]", fallback))
 		case e.Default:
 			fallback = i
 		}
@@ -367,9 +367,9 @@ func (k *checker) peerID(path string, kind channels.Kind, p sessions.Peer) {
 	}
 	switch {
 	case err != nil:
-		k.report(Warning, path, k.redact(fmt.Sprintf("no chat on %s has the id %s, so it never matches", kind, quotedValue(p.ID))), err.Error())
+		k.report(Warning, path, k.redact(fmt.Sprintf("no chat on %s has the id %s, so this binding never matches", kind, quotedValue(p.ID))), err.Error())
 	case is != p.ID:
-		k.report(Warning, path, k.redact(fmt.Sprintf("%s is not how %s writes the id, so it never matches", quotedValue(p.ID), kind)), "write "+is)
+		k.report(Warning, path, k.redact(fmt.Sprintf("%s writes the id %s differently, so this binding never matches", kind, quotedValue(p.ID))), "write "+is)
 	}
 }
 
@@ -387,7 +387,7 @@ func (k *checker) accountsOf(kind channels.Kind) (ids []string) {
 func (k *checker) sendPolicy() {
 	p := k.config.Session.SendPolicy
 	k.adopt("", p.Check(k.decoder.table.Kinds()), nil)
-	const gone = ", so this rule matches only an account that once had this name"
+	const gone = ", so this rule matches only a former account of this name"
 	for i, r := range p.Rules {
 		at := fmt.Sprintf("session.sendPolicy.rules[%d].match.", i)
 		if ids, id := k.accountsOf(r.Match.Channel), string(r.Match.AccountID); id != "" && len(ids) > 0 && !slices.Contains(ids, id) {
@@ -406,7 +406,7 @@ func (k *checker) bindingAccount(path string, m sessions.BindingMatch) {
 	switch {
 	case m.Channel == "" || want == "*" || slices.Contains(ids, want):
 	case len(ids) == 0:
-		k.report(Warning, strings.TrimSuffix(path, ".accountId"), "channels."+string(m.Channel)+" is not configured, so this binding never matches", "")
+		k.report(Warning, strings.TrimSuffix(path, ".accountId"), "channels."+string(m.Channel)+" is not configured, so this binding never matches", "configure the channel, or remove the binding")
 	default:
 		k.report(Warning, path, "there is no account "+quoted(want)+", so this binding never matches", choices("accounts", want, ids)+`; "*" matches any`)
 	}

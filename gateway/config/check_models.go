@@ -30,7 +30,7 @@ var ownFields = map[string]string{
 // provider checks how a provider and its models are spoken to.
 func (k *checker) provider(at, name string, p agent.Provider) {
 	if strings.ContainsFunc(p.APIKey.Reveal(), func(r rune) bool { return r <= ' ' || r == 0x7f || r > 0xff }) {
-		k.wrong(at+".apiKey", "contains a blank, a line break or another character that no key has", "copy the key again, on one line")
+		k.wrong(at+".apiKey", "contains a space, a line break or another character that API keys never have", "copy the key again, on one line")
 	}
 	if p.ContextWindow != 0 && p.ContextWindow < minWindow {
 		k.wrong(at+".contextWindow", fmt.Sprintf("must be at least %d, or 0", minWindow), "0 takes the value of the server or the catalogue")

@@ -13,19 +13,19 @@ import (
 
 // Config is a checked configuration: defaults filled in, names resolved, paths absolute. It is immutable.
 type Config struct {
-	State    string                  `yaml:"state" doc:"Folder for everything that parley keeps. Relative to this file; ~ is the home folder. Without it: $PARLEY_STATE, else ~/.local/state/parley."`
-	Gateway  Gateway                 `yaml:"gateway" doc:"The host's own HTTP side: web chat, API, health, metrics."`
+	State    string                  `yaml:"state" doc:"State folder: database, transcripts, files. Relative to the folder of this file; ~ is the home folder. Empty = $PARLEY_STATE, else ~/.local/state/parley."`
+	Gateway  Gateway                 `yaml:"gateway" doc:"The host's HTTP server: page, API, health, metrics."`
 	Store    Store                   `yaml:"store" doc:"The database."`
 	Models   agent.Models            `yaml:"models" doc:"Language models."`
-	Agents   agent.Config            `yaml:"agents" doc:"Who answers."`
-	Session  sessions.Config         `yaml:"session" doc:"How chats map to sessions, and what may leave them."`
-	Tools    tools.Config            `yaml:"tools" doc:"What agents may do."`
-	Bindings []sessions.Binding      `yaml:"bindings" doc:"Which agent answers where; without a match the default agent does."`
-	Messages sessions.MessagesConfig `yaml:"messages" doc:"How messages are taken."`
-	Commands Commands                `yaml:"commands" doc:"Chat commands."`
-	Channels Channels                `yaml:"channels" doc:"Chat platforms. A channel's fields are the defaults of its accounts; without accounts they are the account default."`
-	Hooks    hooks.Config            `yaml:"hooks" doc:"What programs outside send."`
-	Delivery Delivery                `yaml:"delivery" doc:"How messages leave."`
+	Agents   agent.Config            `yaml:"agents" doc:"The agents: models, limits, instructions."`
+	Session  sessions.Config         `yaml:"session" doc:"How chats map to sessions, and which messages may leave the host."`
+	Tools    tools.Config            `yaml:"tools" doc:"Tools of the agents, and rights to use them."`
+	Bindings []sessions.Binding      `yaml:"bindings" doc:"Rules that assign chats to agents. Without a match the default agent answers."`
+	Messages sessions.MessagesConfig `yaml:"messages" doc:"Incoming messages: queue, group chats, reactions, stop words."`
+	Commands Commands                `yaml:"commands" doc:"Rights to chat commands."`
+	Channels Channels                `yaml:"channels" doc:"Chat platforms. The keys of a channel are the defaults of its accounts. Without accounts, the channel has one account, named default."`
+	Hooks    hooks.Config            `yaml:"hooks" doc:"Events that other programs send over HTTP."`
+	Delivery Delivery                `yaml:"delivery" doc:"Outgoing messages."`
 	Log      Log                     `yaml:"log" doc:"The log."`
 
 	// Path is the file that this was read from, "" when there was none.
@@ -38,7 +38,7 @@ type Config struct {
 
 // Store is the section `store`.
 type Store struct {
-	DSN channels.Secret `yaml:"dsn" doc:"Empty: SQLite in the state folder. Otherwise postgres://user:password@host/database. Changing it needs a restart."`
+	DSN channels.Secret `yaml:"dsn" doc:"postgres://user:password@host/database; empty = SQLite in the state folder. A change needs a restart."`
 }
 
 // Name returns what keeps the state, for people.
@@ -56,8 +56,8 @@ type Commands struct {
 
 // Delivery is the section `delivery`.
 type Delivery struct {
-	Ambiguous Ambiguous `yaml:"ambiguous" enum:"resend,hold" default:"resend" doc:"A message that may or may not have arrived when the host died, on a platform that cannot tell. resend: send it again. hold: wait for a person (parley deliveries)."`
-	TTL       TTL       `yaml:"ttl" doc:"How long a message that cannot be sent is tried before it expires."`
+	Ambiguous Ambiguous `yaml:"ambiguous" enum:"resend,hold" default:"resend" doc:"Action for a message that was in flight during a crash, if the platform cannot tell whether it arrived. resend: the host sends it again. hold: it waits for a person (parley deliveries)."`
+	TTL       TTL       `yaml:"ttl" doc:"Time after which a message that the host cannot send expires."`
 }
 
 // Ambiguous is delivery.ambiguous.
@@ -71,9 +71,9 @@ const (
 
 // TTL is delivery.ttl, in minutes.
 type TTL struct {
-	ReplyMinutes    int `yaml:"replyMinutes" default:"60" min:"1" max:"525600" doc:"Replies and notices, in minutes."`
-	AnnounceMinutes int `yaml:"announceMinutes" default:"1440" min:"1" max:"525600" doc:"Announcements of agents, in minutes."`
-	CronMinutes     int `yaml:"cronMinutes" default:"360" min:"1" max:"525600" doc:"Messages of scheduled jobs, in minutes."`
+	ReplyMinutes    int `yaml:"replyMinutes" default:"60" min:"1" max:"525600" doc:"Time after which an unsent reply or notice expires, in minutes."`
+	AnnounceMinutes int `yaml:"announceMinutes" default:"1440" min:"1" max:"525600" doc:"Time after which an unsent announcement of an agent expires, in minutes."`
+	CronMinutes     int `yaml:"cronMinutes" default:"360" min:"1" max:"525600" doc:"Time after which an unsent message of a scheduled job expires, in minutes."`
 }
 
 // For gives the time to live of a kind of delivery.
@@ -89,8 +89,8 @@ func (t TTL) Cron() time.Duration { return time.Duration(t.CronMinutes) * time.M
 
 // Log is the section `log`.
 type Log struct {
-	Level  string `yaml:"level" enum:"debug,info,warn,error" default:"info" doc:"Least important lines to write. Message text appears only at debug. Changing it needs a restart."`
-	Format string `yaml:"format" enum:"auto,text,json" default:"auto" doc:"auto: text on a terminal, JSON otherwise. Changing it needs a restart."`
+	Level  string `yaml:"level" enum:"debug,info,warn,error" default:"info" doc:"Lowest level that the host writes. Texts of messages appear only at debug. A change needs a restart."`
+	Format string `yaml:"format" enum:"auto,text,json" default:"auto" doc:"auto: text on a terminal, JSON otherwise. A change needs a restart."`
 }
 
 // Channels are the accounts of all channels, in the order of the file.
@@ -110,17 +110,17 @@ type Account struct {
 
 // common is what every channel kind understands besides its adapter's own fields.
 type common struct {
-	Enabled        bool `yaml:"enabled" default:"true" doc:"false: do not connect this account; required keys may then be missing."`
+	Enabled        bool `yaml:"enabled" default:"true" doc:"false: the host does not connect the account, and required keys may be missing."`
 	policy.Access  `yaml:",inline"`
-	Pacing         channels.Pacing    `yaml:"pacing" doc:"How fast messages are sent; 0 = off."`
-	Streaming      channels.Streaming `yaml:"streaming" doc:"Whether answers are shown while they are being written."`
-	TextChunkLimit int                `yaml:"textChunkLimit" min:"0" max:"1000000" doc:"Longest message that is sent, longer ones are split; 0 = what the platform allows."`
+	Pacing         channels.Pacing    `yaml:"pacing" doc:"Rate limits of outgoing messages; 0 = no limit."`
+	Streaming      channels.Streaming `yaml:"streaming" doc:"Previews of an answer while the agent writes."`
+	TextChunkLimit int                `yaml:"textChunkLimit" min:"0" max:"1000000" doc:"Maximum length of a message, as the platform counts; longer texts are split. 0 = the platform's limit."`
 }
 
 // AccountsKey is the key of a channel's section that holds its accounts, AccountsDoc what is said of it.
 const (
 	AccountsKey = "accounts"
-	AccountsDoc = "Several logins: name: {fields}. What an account does not write it has from the channel; lists and maps are replaced whole."
+	AccountsDoc = "Several logins, as name: {keys}. An account inherits the keys of the channel; a list or map of its own replaces the inherited one as a whole."
 )
 
 // Adapter describes one channel kind to this package.

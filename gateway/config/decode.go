@@ -157,7 +157,7 @@ func (d *decoder) pairs(n *yaml.Node, at spot) []pair {
 		case k.Kind != yaml.ScalarNode || k.Style&yaml.TaggedStyle != 0 || k.ShortTag() == "!!null":
 			d.wrong(spot{at.path, k.Line, 0}, "a key must be a plain word, is "+kindOf(k), "")
 		case len(k.Value) > maxKey:
-			d.wrong(spot{at.path, k.Line, 0}, "contains a key that is too long", fmt.Sprintf("at most %d bytes", maxKey))
+			d.wrong(spot{at.path, k.Line, 0}, "contains a key that is too long", fmt.Sprintf("shorten the key to at most %d bytes", maxKey))
 		case k.ShortTag() == "!!merge":
 			d.wrong(spot{at.path, k.Line, 0}, "merge keys (<<) are not supported", "write the keys out")
 		case twice:

@@ -17,27 +17,27 @@ import (
 
 // Gateway is the section `gateway`.
 type Gateway struct {
-	Listen         string          `yaml:"listen" default:"127.0.0.1:18790" doc:"Address and port. Beyond this machine only together with a token. Changing it needs a restart."`
-	Hosts          []string        `yaml:"hosts" doc:"Names under which the page may be opened, besides localhost and addresses: a name of this machine, or the name that a reverse proxy passes on."`
-	Token          channels.Secret `yaml:"token" unset:"empty" doc:"The owner's token for the page and the API; write ${PARLEY_TOKEN} to take it from the environment, where it may be unset. Without one parley makes its own and keeps it in the state folder."`
-	Tokens         []Token         `yaml:"tokens" doc:"More tokens, each with a name and with what it may do. One that is taken out stops working, with everybody who signed in with it, when the file is read again."`
+	Listen         string          `yaml:"listen" default:"127.0.0.1:18790" doc:"Address and port of the HTTP server. An address that other machines can reach requires gateway.token. A change needs a restart."`
+	Hosts          []string        `yaml:"hosts" doc:"Host names under which browsers may open the page, besides localhost and IP addresses: names of this machine, or the name that a reverse proxy passes on."`
+	Token          channels.Secret `yaml:"token" unset:"empty" doc:"The owner's token for the page and the API. Write ${PARLEY_TOKEN} to read it from the environment, where it may be unset. Empty = parley creates one in the state folder."`
+	Tokens         []Token         `yaml:"tokens" doc:"More tokens, each with a name and a scope. Removing a token revokes it, and signs out its browsers, at the next reload."`
 	TLS            TLS             `yaml:"tls" doc:"Serve https instead of http."`
-	TrustedProxies []string        `yaml:"trustedProxies" doc:"Addresses or networks (10.0.0.0/8) of reverse proxies in front: only what comes from them is believed in X-Forwarded-For and X-Forwarded-Proto."`
+	TrustedProxies []string        `yaml:"trustedProxies" doc:"Addresses or networks (10.0.0.0/8) of reverse proxies. The host trusts X-Forwarded-For and X-Forwarded-Proto only from these."`
 	OpenAI         OpenAI          `yaml:"openai" doc:"Endpoints for programs that speak OpenAI's API."`
-	MCP            MCP             `yaml:"mcp" doc:"The host as an MCP server, for agents outside."`
+	MCP            MCP             `yaml:"mcp" doc:"The host as an MCP server, for external agents."`
 }
 
 // Token is an entry of gateway.tokens.
 type Token struct {
-	Name  string          `yaml:"name" required:"true" pattern:"^[A-Za-z0-9_-]{1,32}$" doc:"Who uses it: 1 to 32 letters, digits, _ and -. It is shown in logs, and is who writes in a chat with an agent."`
-	Token channels.Secret `yaml:"token" required:"true" doc:"At least 16 characters, for example from openssl rand -hex 20; better as ${NAME} from the environment."`
-	Scope string          `yaml:"scope" required:"true" enum:"read,write,admin" doc:"read: look. write: talk to agents, send and stop too. admin: everything that an owner may."`
+	Name  string          `yaml:"name" required:"true" pattern:"^[A-Za-z0-9_-]{1,32}$" doc:"Name of the user of the token: 1 to 32 letters, digits, _ and -. Logs show the name, and agents see it as the sender of messages."`
+	Token channels.Secret `yaml:"token" required:"true" doc:"At least 16 characters, for example from openssl rand -hex 20; write ${NAME} to read it from the environment."`
+	Scope string          `yaml:"scope" required:"true" enum:"read,write,admin" doc:"read: read everything except secrets. write: also talk to agents, send and stop. admin: all rights of the owner."`
 }
 
 // TLS is gateway.tls.
 type TLS struct {
-	Cert string `yaml:"cert" doc:"File with the certificate and those between it and the authority, PEM. Relative to this file. Read again when it changes. Changing the name needs a restart."`
-	Key  string `yaml:"key" doc:"File with its private key, PEM. Changing the name needs a restart."`
+	Cert string `yaml:"cert" doc:"Path of the certificate with its intermediate certificates, in PEM format; relative to the folder of this file. The host reloads the certificate when the file changes. A change of the path needs a restart."`
+	Key  string `yaml:"key" doc:"Path of the certificate's private key, in PEM format. A change of the path needs a restart."`
 }
 
 // On reports whether the host serves https.
@@ -129,7 +129,7 @@ func (g Gateway) open() bool {
 
 func (k *checker) tokens(g Gateway) {
 	if t := g.Token.Reveal(); t != "" && len(t) < minToken && g.open() {
-		k.wrong("gateway.token", "is short enough to guess, and other machines can reach the host", fmt.Sprintf("use at least %d characters, for example from openssl rand -hex 20", minToken))
+		k.wrong("gateway.token", "is too short for a host that other machines can reach", fmt.Sprintf("use at least %d characters, for example from openssl rand -hex 20", minToken))
 	}
 	names, texts := map[string]bool{}, map[string]string{g.Token.Reveal(): "gateway.token"}
 	for i, t := range g.Tokens {

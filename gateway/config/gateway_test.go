@@ -19,10 +19,10 @@ func TestGateway(t *testing.T) {
 	plain := ":1: gateway.listen: warning: other machines reach this address without encryption, so others on the network can read tokens and messages (set gateway.tls, or put a reverse proxy in front and name it in gateway.trustedProxies)"
 	for text, want := range map[string][]string{
 		"gateway: {tokens: [{name: grafana, token: " + good + ", scope: read}]}\n": nil,
-		"gateway: {tokens: [{name: a, token: " + good + "}]}\n":                    {":1: gateway.tokens[0].scope: is missing (read: look. write: talk to agents, send and stop too. admin: everything that an owner may)"},
+		"gateway: {tokens: [{name: a, token: " + good + "}]}\n":                    {":1: gateway.tokens[0].scope: is missing (read: read everything except secrets. write: also talk to agents, send and stop. admin: all rights of the owner)"},
 		"gateway: {tokens: [{name: a, token: " + good + ", scope: root}]}\n":       {`:1: gateway.tokens[0].scope: "root" is not allowed (use one of: read, write, admin)`},
 		"gateway: {tokens: [{name: Owner, token: " + good + ", scope: read}]}\n":   {":1: gateway.tokens[0].name: is reserved for gateway.token (choose another name)"},
-		"gateway: {tokens: [{name: a.b, token: " + good + ", scope: read}]}\n":     {":1: gateway.tokens[0].name: \"a.b\" is not allowed (Who uses it: 1 to 32 letters, digits, _ and -. It is shown in logs, and is who writes in a chat with an agent)"},
+		"gateway: {tokens: [{name: a.b, token: " + good + ", scope: read}]}\n":     {":1: gateway.tokens[0].name: \"a.b\" is not allowed (Name of the user of the token: 1 to 32 letters, digits, _ and -. Logs show the name, and agents see it as the sender of messages)"},
 		"gateway: {tokens: [{name: a, token: short, scope: read}]}\n":              {":1: gateway.tokens[0].token: is shorter than 16 characters (create one with openssl rand -hex 20)"},
 		"gateway: {tokens: [{name: a, token: \"" + good + " x\", scope: read}]}\n": {":1: gateway.tokens[0].token: contains a character that a header cannot have (use ASCII letters, digits and signs, without spaces)"},
 		"gateway: {tokens: [{name: a, token: " + good + ", scope: read}, {name: a, token: " + good + ", scope: write}]}\n": {
@@ -38,7 +38,7 @@ func TestGateway(t *testing.T) {
 		"gateway: {tls: {cert: a.pem}}\n":                                        {":1: gateway.tls: has cert but no key (set both files)"},
 		"gateway: {tls: {key: a.pem}}\n":                                         {":1: gateway.tls: has key but no cert (set both files)"},
 		"gateway: {tls: {cert: /none/a.pem, key: b.pem}}\n":                      {":1: gateway.tls: warning: cannot be used: open /none/a.pem: no such file or directory (cert and key must be files in PEM format that belong together)"},
-		"gateway: {listen: 0.0.0.0:1, token: short, trustedProxies: [10.0.0.1]}": {":1: gateway.token: is short enough to guess, and other machines can reach the host (use at least 16 characters, for example from openssl rand -hex 20)"},
+		"gateway: {listen: 0.0.0.0:1, token: short, trustedProxies: [10.0.0.1]}": {":1: gateway.token: is too short for a host that other machines can reach (use at least 16 characters, for example from openssl rand -hex 20)"},
 	} {
 		_, ps, _ := load(text)
 		t.Run(text, func(t *testing.T) { compare(t, ps, want) })

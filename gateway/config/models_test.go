@@ -80,7 +80,7 @@ func TestModelSettingsProblems(t *testing.T) {
 		{`temperature: warm`, `a.temperature: must be a number, is "warm"`},
 		{`topP: 1.01`, `a.topP: must be between 0 and 1`},
 		{`models: {m: {contextWindow: 5}}`, `a.models.m.contextWindow: must be at least 1000, or 0`},
-		{`headers: {}, apiKey: "sk-1 2345678"`, `a.apiKey: contains a blank, a line break`},
+		{`headers: {}, apiKey: "sk-1 2345678"`, `a.apiKey: contains a space, a line break`},
 		{`contextWindow: 12`, `a.contextWindow: must be at least 1000, or 0`},
 		{`headers: {"a b": x}`, `a.headers: contains an invalid header`},
 		{`headers: {X-A: "a\nb: c"}`, `a.headers: contains an invalid header`},

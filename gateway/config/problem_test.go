@@ -81,13 +81,13 @@ func TestProblems(t *testing.T) {
 		{"base address", "models: {providers: {a: {api: openai, baseUrl: localhost:1}}}\n", []string{`:1: models.providers.a.baseUrl: must be an http or https URL (for example http://127.0.0.1:11434/v1)`}},
 		{"no key", "models: {providers: {a: {api: openai}}}\n", []string{`:1: models.providers.a: warning: has no apiKey and no baseUrl, so its server will refuse every call (set apiKey, or the baseUrl of a server that needs no key)`}},
 		{"agent twice", "agents:\n  list:\n    - id: a\n    - id: a\n", []string{`:4: agents.list[1].id: "a" is the id of agents.list[0] as well`}},
-		{"two defaults", "agents:\n  list:\n    - {id: a, default: true}\n    - {id: b, default: true}\n", []string{`:4: agents.list[1].default: only one agent can be the default (agents.list[0] is the default too)`}},
+		{"two defaults", "agents:\n  list:\n    - {id: a, default: true}\n    - {id: b, default: true}\n", []string{`:4: agents.list[1].default: only one agent can be the default (remove default here or from agents.list[0])`}},
 		{"regular expression", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['(']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: is not a regular expression: missing closing ) (put it in single quotes; escape special characters with \)`}},
 		{"regular expression for all agents", "messages:\n  groupChat: {mentionPatterns: [ok, '[']}\n", []string{`:2: messages.groupChat.mentionPatterns[1]: is not a regular expression: missing closing ] (put it in single quotes; escape special characters with \)`}},
 		{"pattern for everything", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['.*']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: matches every message (set requireMention: false to answer every message of a group)`}},
 		{"binding", "agents: {list: [{id: main}]}\nbindings:\n  - {agentId: mian, match: {channel: telegram}}\n", []string{
 			`:3: bindings[0].agentId: there is no agent "mian" in agents.list (agents: main; did you mean "main"?)`,
-			`:3: bindings[0].match: warning: channels.telegram is not configured, so this binding never matches`}},
+			`:3: bindings[0].match: warning: channels.telegram is not configured, so this binding never matches (configure the channel, or remove the binding)`}},
 		{"binding to a name", "channels: {telegram: {token: x}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: '*', peer: {kind: direct, id: '@gina'}}}\n", []string{
 			`:3: bindings[0].match.peer.id: warning: "@gina" is a name; bindings match ids only, so this one never matches (use the id; /whoami shows it)`}},
 		{"rule that never matches", "session:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegrm}, action: deny}\n", []string{`:4: session.sendPolicy.rules[0].match.channel: can never match: there is no channel "telegrm", only telegram, webchat`}},
@@ -97,8 +97,8 @@ func TestProblems(t *testing.T) {
 			`:3: bindings[0].match.accountId: warning: there is no account "wrok", so this binding never matches (accounts: work; did you mean "work"?; "*" matches any)`,
 			`:4: bindings[1].match.accountId: warning: there is no account "default", so this binding never matches (accounts: work; "*" matches any)`}},
 		{"rule for an account", "channels: {telegram: {accounts: {work: {token: x}}}}\nsession:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegram, accountId: wrok}, action: deny}\n      - {match: {to: telegram/default/group/-1}, action: deny}\n      - {match: {accountId: work}, action: deny}\n", []string{
-			`:5: session.sendPolicy.rules[0].match.accountId: warning: there is no account "wrok", so this rule matches only an account that once had this name (accounts: work; did you mean "work"?)`,
-			`:6: session.sendPolicy.rules[1].match.to: warning: there is no account "default" of telegram, so this rule matches only an account that once had this name (accounts: work)`}},
+			`:5: session.sendPolicy.rules[0].match.accountId: warning: there is no account "wrok", so this rule matches only a former account of this name (accounts: work; did you mean "work"?)`,
+			`:6: session.sendPolicy.rules[1].match.to: warning: there is no account "default" of telegram, so this rule matches only a former account of this name (accounts: work)`}},
 		{"agents that may be spawned", "agents: {list: [{id: main, subagents: {allowAgents: ['*', mian]}}]}\n", []string{`:1: agents.list[0].subagents.allowAgents[1]: warning: there is no agent "mian" (agents: main; did you mean "main"?)`}},
 		{"several documents", "state: a\n---\nstate: b\n", []string{`:2: a second document begins here (a configuration is one document; remove the ---)`}},
 		{"tag", "state: !secret x\n", []string{`:1: state: YAML tags are not supported (remove the word that begins with !, or quote the value)`}},

@@ -61,7 +61,7 @@ func (k *checker) workspaces() {
 			}
 		}
 		if !within(real(dir), real(k.config.State)) && k.hosts(dir, "workspace") {
-			k.wrong(path, "this folder of the state folder belongs to the host: transcripts, exports, files", "use a separate folder, or one below workspace in the state folder")
+			k.wrong(path, "the host keeps its own data in this folder: transcripts, exports, files", "use a separate folder, or one below workspace in the state folder")
 		}
 	}
 }

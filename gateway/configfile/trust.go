@@ -132,7 +132,7 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 	switch {
 	case i < 0:
 	case list[i].Born == 0 && f.Born != 0: // as an older parley wrote it
-		u.Why = "the folder is not trusted with its birth time"
+		u.Why = "an earlier version of parley trusted the folder: trust it again"
 	case list[i].Born != f.Born:
 	case (f.Config == "" || f.Config == list[i].Config) && (f.Env == "" || f.Env == list[i].Env):
 		return nil
@@ -217,7 +217,7 @@ func identify(folder string) (f TrustedFolder, err error) {
 func trustFile(getenv func(string) string) (string, error) {
 	p := usersFile(getenv)
 	if !filepath.IsAbs(p) {
-		return "", errors.New("there is no home folder to remember trusted folders in: name the file with --config")
+		return "", errors.New("cannot remember trusted folders without a home folder: name the file with --config")
 	}
 	return filepath.Join(filepath.Dir(p), trustName), nil
 }

@@ -61,8 +61,8 @@ func TestTrustInodeAgain(t *testing.T) {
 		t.Fatalf("%s, %v", data, err)
 	}
 	for why, text := range map[string]string{
-		"the folder is not trusted":                     strings.Replace(string(data), born, `"born": 1`, 1),  // one before it had the inode
-		"the folder is not trusted with its birth time": strings.Replace(string(data), ",\n    "+born, "", 1), // an older parley wrote it
+		"the folder is not trusted":                                       strings.Replace(string(data), born, `"born": 1`, 1),  // one before it had the inode
+		"an earlier version of parley trusted the folder: trust it again": strings.Replace(string(data), ",\n    "+born, "", 1), // an older parley wrote it
 	} {
 		writeAll(t, list, text)
 		var u *Untrusted

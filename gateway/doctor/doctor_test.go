@@ -144,7 +144,7 @@ func TestFindings(t *testing.T) {
 		"no such model":  {setup{platform: well.URL, models: []string{"m2"}}, "model mock", Warning, `does not list the model "m1"`},
 		"bad model key":  {setup{platform: well.URL, modelErr: errors.New("401"), config: func(c *config.Config) { c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL} }}, "model mock", Failure, "cannot list the models of provider mock"},
 		"no model":       {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = ""; c.Models.Providers = nil }}, "model", Warning, "no language model is configured"},
-		"no model of it": {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = "" }}, "model", Warning, "agents.defaults.model names none of models.providers"},
+		"no model of it": {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = "" }}, "model", Warning, "agents.defaults.model is not set"},
 		"only model": {setup{platform: well.URL, models: m, config: func(c *config.Config) {
 			c.Agents.Defaults.Model = ""
 			c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL, Models: map[string]agent.ModelFacts{"m1": {}}}

@@ -139,7 +139,7 @@ func (h *Handler) agent(ctx context.Context, x call) (int, any, error) {
 	case q.Channel != "" && q.Channel != cron.LastChat:
 		return 0, nil, api.Bad("channel must be last; for another chat name its address in to: channel/account/direct|group|channel/chat[/thread]")
 	case q.Timeout < 0 || q.Timeout > 86400:
-		return 0, nil, api.Bad("timeoutSeconds %d: want a whole number from 1 to 86400", q.Timeout)
+		return 0, nil, api.Bad("timeoutSeconds %d: must be a whole number from 1 to 86400", q.Timeout)
 	case !slices.Contains(levels, q.Thinking):
 		return 0, nil, api.Bad("thinking %.50q: use one of %s", q.Thinking, strings.Join(levels[1:], ", "))
 	case q.Session != "" && !x.config.AllowKey:
@@ -198,7 +198,7 @@ func (h *Handler) agentOf(x call, name string) (sessions.AgentID, error) {
 	case !slices.Contains(x.config.Agents, name) && !slices.Contains(x.config.Agents, "*"):
 		return "", api.Refuse(http.StatusForbidden, "agentId %.50q is not allowed: add it to hooks.allowedAgents", name)
 	case !slices.Contains(ids, sessions.AgentID(name)):
-		return "", api.Bad("there is no agent %.50q", name)
+		return "", api.Bad("unknown agent %.50q", name)
 	}
 	return sessions.AgentID(name), nil
 }

@@ -29,9 +29,9 @@ var (
 func (c Config) Check() (out []Problem) {
 	switch {
 	case !oneWord.MatchString(c.Path):
-		out = append(out, Problem{"path", "is one word behind a slash", "for example /hooks"})
+		out = append(out, Problem{"path", "must be a slash and one word", "for example /hooks"})
 	case slices.Contains(reserved, c.Path[1:]):
-		out = append(out, Problem{"path", "is the host's own", "use another one, for example /hooks"})
+		out = append(out, Problem{"path", "is a path of the host itself", "use another path, for example /hooks"})
 	}
 	if t := c.Token.Reveal(); c.Enabled && t == "" {
 		out = append(out, Problem{"token", "is missing, and hooks are enabled", "set a token of their own, for example ${PARLEY_HOOKS_TOKEN}"})
@@ -56,10 +56,10 @@ func compile(mappings []Mapping) (rules []rule, out []Problem) {
 			bad("match.field", "is missing: equals needs a field", "for example field: action")
 		}
 		if (m.Signature.Header == "") != m.Signature.Secret.IsZero() {
-			bad("signature", "needs header and secret, both", "for example header: X-Hub-Signature-256")
+			bad("signature", "needs both header and secret", "for example header: X-Hub-Signature-256")
 		}
 		if m.Action == "wake" && (m.Session != "" || m.To != "") {
-			bad("action", "wake uses the main session and its chat: sessionKey and to belong to the action agent", "")
+			bad("action", "wake uses the main session and its chat", "remove sessionKey and to, or set action: agent")
 		}
 		r := rule{Mapping: m}
 		for _, f := range []struct {

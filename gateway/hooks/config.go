@@ -19,11 +19,11 @@ type Config struct {
 type Mapping struct {
 	Path      string    `yaml:"path" required:"true" doc:"URL path below /hooks/. Several mappings may share a path."`
 	Match     Match     `yaml:"match" doc:"Conditions for the payload; without them every payload matches."`
-	Action    string    `yaml:"action" enum:"agent,wake" default:"agent" doc:"agent: starts a turn in its own session. wake: tells the main session."`
+	Action    string    `yaml:"action" enum:"agent,wake" default:"agent" doc:"agent: starts a turn in a session of its own. wake: adds the message to the main session."`
 	Mode      string    `yaml:"mode" enum:"now,next" default:"now" doc:"For wake. now: starts a turn. next: waits for the session's next turn."`
 	Agent     string    `yaml:"agentId" doc:"Agent; empty = the default agent."`
 	Message   string    `yaml:"message" required:"true" doc:"Template of the message to the agent: Go's text/template over the JSON payload, for example {{.repository.full_name}}. Missing fields are empty. An empty result does nothing (204)."`
-	Name      string    `yaml:"name" doc:"Template of the program's name; empty = the path."`
+	Name      string    `yaml:"name" doc:"Template of the sender's name; empty = the path."`
 	Session   string    `yaml:"sessionKey" doc:"Template of the session key, for example hook:pr-{{.number}}. Without it each request has its own session."`
 	To        string    `yaml:"to" doc:"Template of the address that receives the answer: a chat that has written before. last = the chat, other than the page, that wrote last to the main session. Empty = nowhere."`
 	Model     string    `yaml:"model" doc:"Model of the turn, provider/model."`

@@ -83,7 +83,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, answer, err := h.serve(w, r)
 	switch {
 	case err != nil:
-		h.deps.Log.Warn("a hook is refused", "hook", h.known(r.URL.Path), "err", err)
+		h.deps.Log.Warn("refused a hook request", "hook", h.known(r.URL.Path), "err", err)
 		api.WriteError(w, err)
 	case status == http.StatusNoContent:
 		w.WriteHeader(status)
@@ -109,7 +109,7 @@ func (h *Handler) known(path string) string {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	c := h.deps.Config()
 	if !c.Enabled {
-		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are disabled (hooks.enabled)")
+		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are disabled: set hooks.enabled to true, then run parley reload")
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)

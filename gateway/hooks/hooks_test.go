@@ -111,7 +111,7 @@ func TestRefused(t *testing.T) {
 		"no hook at all":  {"/hooks/", `{}`, nil, 404, "unknown hook"},
 		"too long":        {"/hooks/wake", strings.Repeat(" ", maxBody+1), nil, 413, "payload too large"},
 		"no JSON":         {"/hooks/wake", `{`, nil, 400, "must be JSON"},
-		"two":             {"/hooks/wake", `{"text":"x"} {}`, nil, 400, "behind it"},
+		"two":             {"/hooks/wake", `{"text":"x"} {}`, nil, 400, "more data follows"},
 		"a list":          {"/hooks/wake", `[]`, nil, 400, "one JSON object"},
 		"deep":            {"/hooks/m", deep, nil, 400, "nested"},
 		"a form":          {"/hooks/wake", `text=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "send JSON"},
@@ -302,8 +302,8 @@ func TestCheck(t *testing.T) {
 	token := channels.NewSecret("x")
 	for want, c := range map[string]Config{
 		"token is missing":                                             {Enabled: true, Path: "/hooks"},
-		"path is one word":                                             {Path: "/", Token: token},
-		"path is the host's own":                                       {Path: "/api"},
+		"path must be a slash and one word":                            {Path: "/", Token: token},
+		"path is a path of the host itself":                            {Path: "/api"},
 		"mappings[0].path is one of parley's":                          {Path: "/hooks", Mappings: []Mapping{{Path: "wake", Message: "x"}}},
 		"mappings[0].path is not a path":                               {Path: "/hooks", Mappings: []Mapping{{Path: "../x", Message: "x"}}},
 		"mappings[1].message is not a valid template: message:1":       {Path: "/hooks", Mappings: []Mapping{{Path: "x", Message: "x"}, {Path: "y", Message: "{{.x"}}},

@@ -23,7 +23,7 @@ func decode(text []byte) (any, error) {
 	err := d.Decode(&v)
 	if err == nil {
 		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("something stands behind it")
+			err = errors.New("more data follows the JSON value")
 		}
 	}
 	if err != nil {

@@ -44,8 +44,8 @@ const (
 	connHeader   = "Mcp-Session-Id"
 	callHeader   = "X-Parley-Call" // set here, whatever a client sends: the id of the JSON-RPC request
 	ownerHeader  = "X-Parley-Owner"
-	instructions = "You are outside of this host: its agents and chats are reached with these tools, from a session of your own (current). Nothing wakes you: " +
-		"replies that came too late for sessions_send, and results of sub-agents (sessions_spawn), are put into that session, and sessions_history with sessionKey current shows them."
+	instructions = "You are an external agent of this host. These tools reach its agents and chats from a session of your own (current). The host does not wake you: " +
+		"it puts late replies of sessions_send, and results of sub-agents (sessions_spawn), into that session. Read them with sessions_history and sessionKey current."
 )
 
 type handler struct {
@@ -76,7 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.On():
 		api.WriteError(w, api.Refuse(http.StatusNotFound, "parley's MCP server is disabled: set gateway.mcp.enabled to true in the configuration, then run parley reload"))
 	case p.Scope == "":
-		api.WriteError(w, api.Refuse(http.StatusUnauthorized, "this needs a token: send it as Authorization: Bearer …"))
+		api.WriteError(w, api.Refuse(http.StatusUnauthorized, "the request needs a token: send it as Authorization: Bearer …"))
 	case !p.Scope.Allows(api.Write):
 		api.WriteError(w, api.Refuse(http.StatusForbidden, "%s", api.RefuseScope("this", api.Write, p)))
 	case conn != "" && conn[:strings.LastIndexByte(conn, '.')+1] != prefix(p.Name):
@@ -243,7 +243,7 @@ func (h *handler) call(ctx context.Context, c toolhost.ExternalCall) (sdk.Result
 		if ctx.Err() != nil { // canceled, or the connection ended: what was begun goes on
 			return nil, ctx.Err()
 		}
-		h.Log.Error("a tool call from outside failed", "tool", c.Tool, "principal", c.By.Name, "err", err)
+		h.Log.Error("tool call of an external agent failed", "tool", c.Tool, "principal", c.By.Name, "err", err)
 		return nil, fmt.Errorf("the host could not run %s; the host's log has the reason", c.Tool)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}, IsError: res.IsError}, nil

@@ -47,7 +47,7 @@ func checkMessage(body []byte) error {
 	}
 	var m map[string]json.RawMessage
 	if !json.Valid(body) {
-		return &badMessage{null, jsonrpc.CodeParseError, "the body is no JSON", http.StatusBadRequest}
+		return &badMessage{null, jsonrpc.CodeParseError, "the body is not JSON", http.StatusBadRequest}
 	}
 	if json.Unmarshal(body, &m) != nil {
 		return &badMessage{null, jsonrpc.CodeInvalidRequest, "the body is not a JSON-RPC message: it must be an object", http.StatusBadRequest}

@@ -35,7 +35,7 @@ func TestMCPWords(t *testing.T) {
 		`{"jsonrpc":"2.0","id":5,"method":7}`:                                      `"message":"method must be a text"`,
 		`{"jsonrpc":"1.0","id":5,"method":"ping"}`:                                 `jsonrpc must be \"2.0\"`,
 		`7`:     `"code":-32600`,
-		`words`: `"code":-32700,"message":"the body is no JSON"`,
+		`words`: `"code":-32700,"message":"the body is not JSON"`,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.URL+"/mcp", strings.NewReader(body))
 		if err != nil {

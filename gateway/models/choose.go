@@ -61,7 +61,7 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 		return Choice{all, "openai/" + cmp.Or(getenv("OPENAI_MODEL"), openAIModel), keyText(getenv, "OPENAI_API_KEY", "OPENAI_BASE_URL")}
 	}
 	if only := OnlyModel(conf); only != "" {
-		return Choice{all, only, "models.providers names no other"}
+		return Choice{all, only, "the only provider in models.providers"}
 	}
 	local := "no Ollama on this machine"
 	if slices.ContainsFunc(table, func(t Provider) bool { return t.API == "openai" && t.List != nil }) {
@@ -79,7 +79,7 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	}
 	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, " + local
 	if slices.ContainsFunc(slices.Collect(maps.Values(conf)), func(p agent.Provider) bool { return p.API != offline }) {
-		why = "agents.defaults.model names none of models.providers, " + why
+		why = "agents.defaults.model is not set, " + why
 	}
 	return Choice{all, offline + "/" + offline, why}
 }

@@ -16,7 +16,7 @@ func (m *Set) Keep(ctx context.Context, store sessions.Lessons) {
 	m.store = store
 	known, err := store.Lessons(ctx)
 	if err != nil {
-		m.log.Error("cannot read what endpoints refuse", "err", err)
+		m.log.Error("cannot load learned refusals", "err", err)
 		return
 	}
 	if secret := m.learn.Load(known); len(secret) > 0 {
@@ -37,7 +37,7 @@ func (m *Set) Forget(ctx context.Context, provider, model string) int {
 	defer cancel()
 	kept, err := m.store.Forget(ctx, provider, model)
 	if err != nil {
-		m.log.Error("cannot forget what endpoints refuse", "err", err)
+		m.log.Error("cannot delete learned refusals", "err", err)
 	}
 	return max(n, kept)
 }
@@ -51,7 +51,7 @@ func (m *Set) save(ctx context.Context, learned ...sessions.Lesson) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lessonsTimeout)
 	defer cancel()
 	if err := m.store.Learn(ctx, learned...); err != nil {
-		m.log.Warn("cannot keep what an endpoint refuses", "err", err)
+		m.log.Warn("cannot save a learned refusal", "err", err)
 	}
 }
 
@@ -63,6 +63,6 @@ func (m *Set) drop(ctx context.Context, wrong ...sessions.Lesson) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lessonsTimeout)
 	defer cancel()
 	if err := m.store.Unlearn(ctx, wrong...); err != nil {
-		m.log.Warn("cannot drop what an endpoint refuses no more", "err", err)
+		m.log.Warn("cannot delete an outdated refusal", "err", err)
 	}
 }

@@ -95,7 +95,7 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 		}
 		switch {
 		case !m.CanChat():
-			l.Why = fmt.Sprintf("the %s on this machine has no model that answers in chats", l.Program)
+			l.Why = fmt.Sprintf("the %s on this machine has no chat model", l.Program)
 		case l.Model.Name == "":
 			l.Model = m
 		case l.Model.Tools != nil && !*l.Model.Tools && m.Tools != nil && *m.Tools:

@@ -2,7 +2,7 @@ package models
 
 import "github.com/prometheus/client_golang/prometheus"
 
-var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider is in, or that model of it which is left alone.", []string{"provider", "state"}, nil)
+var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the current state of a model provider, or of its worst model.", []string{"provider", "state"}, nil)
 
 // Describe implements prometheus.Collector.
 func (m *Set) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }

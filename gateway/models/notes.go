@@ -43,24 +43,24 @@ func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 	small := f.ContextWindow < prompt+reserve
 	switch {
 	case f.From.Window == Guessed && f.Program == Ollama:
-		out = append(out, Note{Text: fmt.Sprintf("the window of %s is not known as long as Ollama has not loaded it: %d tokens are a guess. Below 24 GB of video memory Ollama gives a model 4096 tokens and cuts longer prompts without a word; prompt and tools take about %d", name, f.ContextWindow, prompt), Fix: OllamaWindow(usefulWindow)})
+		out = append(out, Note{Text: fmt.Sprintf("the context window of %s is unknown until Ollama loads the model; parley assumes %d tokens. Below 24 GB of video memory, Ollama gives a model 4096 tokens and cuts longer prompts silently; prompt and tools take about %d", name, f.ContextWindow, prompt), Fix: OllamaWindow(usefulWindow)})
 	case f.From.Window == Guessed:
-		out = append(out, Note{Text: fmt.Sprintf("the window of %s is a guess: %d tokens", name, f.ContextWindow), Fix: set, Minor: true})
+		out = append(out, Note{Text: fmt.Sprintf("the context window of %s is unknown; parley assumes %d tokens", name, f.ContextWindow), Fix: set, Minor: true})
 	case small && f.Program == Ollama && f.From.Window != Configured:
-		out = append(out, Note{Text: fmt.Sprintf("the window of %s is %d tokens, and prompt and tools take about %d of them: Ollama cuts off what is more", name, f.ContextWindow, prompt), Fix: f.ollamaFix(name)})
+		out = append(out, Note{Text: fmt.Sprintf("the context window of %s is %d tokens, and prompt and tools take about %d of them; Ollama cuts longer prompts silently", name, f.ContextWindow, prompt), Fix: f.ollamaFix(name)})
 	case small && f.From.Window == Configured:
-		out = append(out, Note{Text: fmt.Sprintf("the window of %s is set to %d tokens, and prompt and tools take about %d of them", name, f.ContextWindow, prompt), Fix: set + " to what the model has, or use another model"})
+		out = append(out, Note{Text: fmt.Sprintf("the context window of %s is set to %d tokens, and prompt and tools take about %d of them", name, f.ContextWindow, prompt), Fix: set + " to the model's real window, or use another model"})
 	case small:
-		out = append(out, Note{Text: fmt.Sprintf("the window of %s is %d tokens, and prompt and tools take about %d of them", name, f.ContextWindow, prompt), Fix: fix(f.Program)})
+		out = append(out, Note{Text: fmt.Sprintf("the context window of %s is %d tokens, and prompt and tools take about %d of them", name, f.ContextWindow, prompt), Fix: fix(f.Program)})
 	}
 	if f.Tools == "off" {
-		n := Note{Text: fmt.Sprintf("%s has no tools (%s): it can only talk", name, f.From.Tools), Fix: "choose a model with tools"}
+		n := Note{Text: fmt.Sprintf("%s accepts no tools (%s), so the agent can only talk", name, f.From.Tools), Fix: "choose a model with tools"}
 		switch f.From.Tools {
 		case Learned:
-			n.Fix = "parley models forget " + name + " tries them again; otherwise choose a model with tools"
+			n.Fix = "run parley models forget " + name + " to try tools again, or choose a model with tools"
 		case Configured:
 			n.Minor = true
-			n.Fix = "remove tools: off from models.providers." + provider + " to offer them"
+			n.Fix = "remove tools: off from models.providers." + provider + " to use tools"
 		}
 		out = append(out, n)
 	}

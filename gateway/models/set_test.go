@@ -152,7 +152,7 @@ func TestChooseTheOnlyProvider(t *testing.T) {
 			}
 			return ""
 		})
-		if got.Model != c.want || got.Offline() != strings.Contains(got.Why, "agents.defaults.model names none") {
+		if got.Model != c.want || got.Offline() != strings.Contains(got.Why, "agents.defaults.model is not set") {
 			t.Errorf("%v, key %q: %+v", c.conf, c.key, got)
 		}
 	}

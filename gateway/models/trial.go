@@ -73,7 +73,7 @@ func Test(ctx context.Context, c agent.Candidate, lessons Lessons) Trial {
 		case turn.off != "":
 			r.Skipped, r.What = true, turn.off
 		case turn.name != "plain" && !x.OK:
-			r.Skipped, r.What = true, "the plain turn did not work"
+			r.Skipped, r.What = true, "the plain turn failed"
 		default:
 			t.run(ctx, &r, turn.do)
 		}
@@ -91,9 +91,9 @@ func (t trial) off(what string) string {
 	case what == "tools" && f.ModelSettings.Tools == "off":
 		return "tools: off"
 	case what == "images" && (f.Images == "off" || f.NoImages && f.Images != "on"):
-		return "noImages or images: off, or its server or the catalogue says so"
+		return "the configuration (noImages or images: off), the server or the catalogue says that the model accepts none"
 	case what == "thinking" && f.Levels != nil && len(f.Levels) == 0:
-		return "reasoning.levels: [], or its server or the catalogue says so"
+		return "the configuration (reasoning.levels: []), the server or the catalogue says that the model accepts none"
 	}
 	return ""
 }
@@ -219,7 +219,7 @@ func (t trial) tool(ctx context.Context, r *TrialTurn) error {
 	}
 	i := slices.IndexFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock })
 	if l, ok := t.refused("tools", "tool"); ok && i < 0 {
-		return errors.New("the model accepts no tools, so the question was sent without them: " + l.Evidence)
+		return errors.New("the model accepts no tools, so the host sent the question without them: " + l.Evidence)
 	}
 	if i < 0 {
 		r.What = "the model accepts tools, but called none: " + textOf(a)
@@ -256,7 +256,7 @@ func (t trial) image(ctx context.Context, r *TrialTurn) error {
 		return err
 	}
 	if l, ok := t.refused("images"); ok {
-		return errors.New("the model did not accept the image, so the question was sent without it: " + l.Evidence)
+		return errors.New("the model did not accept the image, so the host sent the question without it: " + l.Evidence)
 	}
 	r.What = "the model accepts images, and describes a red one: " + textOf(a)
 	return nil
@@ -268,9 +268,9 @@ func (t trial) thinking(ctx context.Context, r *TrialTurn) error {
 		return err
 	}
 	if l, ok := t.refused("parameter"); ok && l.Use == "" {
-		return errors.New("the model accepts no effort, so none was sent: " + l.Evidence)
+		return errors.New("the model accepts no reasoning effort, so the host sent none: " + l.Evidence)
 	} else if ok {
-		r.What = "the model does not accept the effort low, so " + l.Use + " was sent"
+		r.What = "the model does not accept the effort low, so the host sent " + l.Use
 		return nil
 	}
 	thought := slices.ContainsFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ThinkingBlock })

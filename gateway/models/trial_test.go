@@ -56,7 +56,7 @@ func TestTrial(t *testing.T) {
 		want  []string // per turn: ✓, ✗ or –, and a part of what is said
 	}{
 		"all works":       {all, agent.ModelFacts{Input: 1, Output: 2}, []string{"✓ it says: ready", "✓ the model called the tool, and answered: It is 4711", "✓ the model accepts images, and describes a red one: red", "✓ shows its reasoning"}},
-		"nothing works":   {func(agent.Prompt) ([]sessions.Block, error) { return nil, refused }, agent.ModelFacts{}, []string{"✗ bad_request", "– the plain turn did not work", "– the plain turn", "– the plain turn"}},
+		"nothing works":   {func(agent.Prompt) ([]sessions.Block, error) { return nil, refused }, agent.ModelFacts{}, []string{"✗ bad_request", "– the plain turn failed", "– the plain turn", "– the plain turn"}},
 		"an empty answer": {func(agent.Prompt) ([]sessions.Block, error) { return nil, nil }, agent.ModelFacts{}, []string{"✗ the answer is empty", "– the plain", "– the plain", "– the plain"}},
 		"the result is refused": {func(p agent.Prompt) ([]sessions.Block, error) {
 			if len(p.Messages) > 1 {
@@ -111,7 +111,7 @@ func TestTrialRefused(t *testing.T) {
 		}
 		return []sessions.Block{textBlock("ready")}, nil
 	})}, book)
-	for i, want := range []string{"it says: ready", "the model accepts no tools", "the model did not accept the image", "the model accepts no effort"} {
+	for i, want := range []string{"it says: ready", "the model accepts no tools", "the model did not accept the image", "the model accepts no reasoning effort"} {
 		if turn := x.Turns[i]; turn.OK != (i == 0) || !strings.Contains(turn.What, want) || i > 0 && !strings.Contains(turn.What, "not here") {
 			t.Errorf("%s: %+v, want %q", turn.Turn, turn, want)
 		}
@@ -138,15 +138,15 @@ func TestNotes(t *testing.T) {
 		want string
 	}{
 		"a window that fits":  {p, Answer{Program: Ollama, Model: Served{Window: 32768}}, ""},
-		"an ollama that cuts": {p, Answer{Program: Ollama, Model: Served{Window: 4096}}, "Ollama cuts off what is more: OLLAMA_CONTEXT_LENGTH=32768 ollama serve"},
+		"an ollama that cuts": {p, Answer{Program: Ollama, Model: Served{Window: 4096}}, "Ollama cuts longer prompts silently: OLLAMA_CONTEXT_LENGTH=32768 ollama serve"},
 		// source: docs.ollama.com/modelfile (PARAMETER num_ctx), docs.ollama.com/faq (OLLAMA_CONTEXT_LENGTH is the default only)
-		"an ollama whose Modelfile cuts": {p, Answer{Program: Ollama, Model: ofModelfile}, "Ollama cuts off what is more: write FROM m and PARAMETER num_ctx 32768 into a Modelfile, then ollama create m -f Modelfile"},
-		"an ollama that is empty":        {p, Answer{Program: Ollama}, "not known as long as Ollama has not loaded it"},
-		"a guess":                        {p, Answer{}, "is a guess: 128000 tokens: set models.providers.o.contextWindow"},
+		"an ollama whose Modelfile cuts": {p, Answer{Program: Ollama, Model: ofModelfile}, "Ollama cuts longer prompts silently: write FROM m and PARAMETER num_ctx 32768 into a Modelfile, then ollama create m -f Modelfile"},
+		"an ollama that is empty":        {p, Answer{Program: Ollama}, "is unknown until Ollama loads the model"},
+		"a guess":                        {p, Answer{}, "is unknown; parley assumes 128000 tokens: set models.providers.o.contextWindow"},
 		"llama.cpp":                      {p, Answer{Program: LlamaCPP, Model: Served{Window: 4096}}, "llama-server --ctx-size 32768"},
 		"configured too small":           {small, Answer{Program: Ollama, Model: Served{Window: 32768}}, "is set to 5000 tokens"},
 		"an embedding model":             {p, Answer{Model: Served{Chat: &no, Window: 2048}}, "o/m is not a chat model"},
-		"no tools":                       {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m has no tools (asked): it can only talk: choose a model with tools"},
+		"no tools":                       {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m accepts no tools (asked), so the agent can only talk: choose a model with tools"},
 	} {
 		var got []string
 		for _, n := range FactsOf("o", c.p, "m", c.said).Notes("o/m", c.p, 3700) {

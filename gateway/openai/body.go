@@ -47,7 +47,7 @@ func decode(text []byte, v any) error {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return bad(t.Field, "%s: unexpected type %s", t.Field, t.Value)
 	}
-	return refuse(http.StatusBadRequest, "", "invalid_json", "the body is no JSON: %v", err)
+	return refuse(http.StatusBadRequest, "", "invalid_json", "the body is not JSON: %v", err)
 }
 
 // message is one message of a conversation as the client has it.
@@ -83,7 +83,7 @@ func (t *messageContent) UnmarshalJSON(text []byte) error {
 	}
 	var parts []contentPart
 	if err := json.Unmarshal(text, &parts); err != nil {
-		return bad("messages", "the content of a message is a text or a list of parts")
+		return bad("messages", "the content of a message must be a text or a list of parts")
 	}
 	var b strings.Builder
 	for _, p := range parts {
@@ -139,7 +139,7 @@ func listen(param string, msgs []message) (t talk, err error) {
 	n := len(t.before)
 	switch {
 	case n == 0:
-		return t, bad(param, "%s: a message of the user is missing", param)
+		return t, bad(param, "%s: a message with the role user is missing", param)
 	case t.before[n-1].Role == "tool" || t.before[n-1].Role == "function":
 		return t, unsupported(param, "%s: the last message is a tool's result; agents use their own tools, not the client's", param)
 	case t.before[n-1].Role != "user":

@@ -160,9 +160,9 @@ func TestBegunIsNotRepeated(t *testing.T) {
 		"stopped":             {host: host{run: sessions.Run{Status: sessions.Stopped}}, code: "run_stopped", says: "the run was stopped before it had an answer", storedStatus: "cancelled"},
 		"wordless":            {host: host{run: sessions.Run{Status: sessions.Done}, steps: []sessions.Message{step("", "stop")}}, code: "empty_answer", says: "The language model gave an empty answer.", storedStatus: "failed"},
 		"blank":               {host: host{run: sessions.Run{Status: sessions.Done, Result: " \n"}, steps: []sessions.Message{step(" \n", "stop")}}, code: "empty_answer", says: "The language model gave an empty answer.", storedStatus: "failed"},
-		"store":               {host: host{err: errors.New("disk on fire")}, code: "internal_error", says: "something went wrong inside the host"},
+		"store":               {host: host{err: errors.New("disk on fire")}, code: "internal_error", says: "internal error of the host"},
 		"conflict":            {host: host{err: sessions.ErrConflict}, code: "conflict", says: sessions.ErrConflict.Error()},
-		"full disk":           {host: host{err: context.DeadlineExceeded}, code: "timeout", says: "it took too long and was given up"},
+		"full disk":           {host: host{err: context.DeadlineExceeded}, code: "timeout", says: "the request took too long and was aborted"},
 		"stopping":            {host: host{hangs: true}, stops: true, code: "stopping", says: "parley is stopping; the run r1 continues after its restart: "},
 	} {
 		for endpoint, body := range map[string]string{"/v1/chat/completions": chatBody, "/v1/responses": responseBody} {

@@ -88,7 +88,7 @@ func Handler(d Deps) http.Handler {
 		mux.HandleFunc(x.method+" "+x.path, h.may(x.need, func(w http.ResponseWriter, r *http.Request) { x.serve(h, w, r) }))
 		mux.HandleFunc(x.path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Allow", x.method)
-			Fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "%.20s cannot be used here: use %s", r.Method, x.method))
+			Fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "method %.20s is not supported here: use %s", r.Method, x.method))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

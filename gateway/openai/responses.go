@@ -53,7 +53,7 @@ func (in *input) UnmarshalJSON(text []byte) error {
 		if p, ok := errors.AsType[*problem](err); ok {
 			return p
 		}
-		return bad("input", "input is a text or a list of messages")
+		return bad("input", "input must be a text or a list of messages")
 	}
 	*in = list
 	return nil
@@ -185,7 +185,7 @@ func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (se
 	case err != nil:
 		return sessionPlace{}, err
 	case s.Agent != a:
-		return sessionPlace{}, bad("model", "the response %s was given by the agent %q, and the model names %q", previous, s.Agent, a)
+		return sessionPlace{}, bad("model", "the response %s belongs to the agent %q, but the model names %q", previous, s.Agent, a)
 	}
 	return sessionPlace{key: s.Key}, nil
 }

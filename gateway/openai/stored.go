@@ -62,7 +62,7 @@ func (h *handler) stored(r *http.Request, id string) (run sessions.Run, k record
 	case err != nil:
 		return run, k, err
 	case !found || len(run.Client()) == 0:
-		return run, k, refuse(http.StatusNotFound, "response_id", "response_not_found", "there is no response %.100q", id)
+		return run, k, refuse(http.StatusNotFound, "response_id", "response_not_found", "unknown response %.100q", id)
 	}
 	return run, k, json.Unmarshal(run.Client(), &k)
 }
@@ -216,11 +216,11 @@ func (h *handler) resolve(r *http.Request, msgs []message) error {
 		}
 		var id string
 		if err := json.Unmarshal(m.ID, &id); err != nil {
-			return bad("input", "input: an item_reference has an id, which is a text")
+			return bad("input", "input: an item_reference needs an id, which must be a text")
 		}
 		run, k, err := h.stored(r, responsePrefix+strings.TrimPrefix(id, itemPrefix))
 		if p, ok := errors.AsType[*problem](err); ok && p.status == http.StatusNotFound {
-			return refuse(http.StatusNotFound, "input", "item_not_found", "input: there is no item %.100q", id)
+			return refuse(http.StatusNotFound, "input", "item_not_found", "input: unknown item %.100q", id)
 		} else if err != nil {
 			return err
 		}

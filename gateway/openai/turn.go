@@ -68,7 +68,7 @@ func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep t
 		case !mine(key, p) && !p.Scope.Allows(api.Admin):
 			return sessionPlace{}, refuse(http.StatusForbidden, sessionHeader, "insufficient_permissions", "%s: the token %q may name only its own sessions (agent:…:openai:%s/…); other sessions need the scope admin", sessionHeader, p.Name, name(p.Name))
 		case parts.Agent != a:
-			return sessionPlace{}, bad("model", "the session belongs to the agent %q, and the model names %q", parts.Agent, a)
+			return sessionPlace{}, bad("model", "the session belongs to the agent %q, but the model names %q", parts.Agent, a)
 		}
 		return sessionPlace{key: key}, nil
 	}
@@ -98,7 +98,7 @@ func source(r *http.Request, endpoint string) (string, error) {
 		return "", nil
 	}
 	if len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return "", bad(keyHeader, "%s: 1 to %d visible ASCII characters", keyHeader, maxKey)
+		return "", bad(keyHeader, "%s: use 1 to %d visible ASCII characters", keyHeader, maxKey)
 	}
 	return "openai:" + name(api.Caller(r.Context()).Name) + ":" + endpoint + ":" + key, nil
 }

@@ -53,11 +53,11 @@ func (o *Backup) backup(w http.ResponseWriter, r *http.Request) {
 	m, err := backup.Write(ctx, out, src)
 	switch {
 	case err == nil:
-		o.log.Info("a backup was made", "files", len(m.Files), "bytes", m.Bytes(), "by", api.Caller(r.Context()).Name)
+		o.log.Info("backup created", "files", len(m.Files), "bytes", m.Bytes(), "by", api.Caller(r.Context()).Name)
 	case !out.begun:
 		api.WriteError(w, err)
 	default:
-		o.log.Error("a backup failed", "err", err)
+		o.log.Error("backup failed", "err", err)
 		_, _ = out.Write(backup.Failure(err))
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler) // the client sees that the answer is cut off, and reads why in its last bytes

@@ -128,7 +128,7 @@ func jobError(err error) error {
 }
 
 // errNeedlessZone is what a zone gets that nothing would be read in.
-var errNeedlessZone = api.Bad("zone: a job with every has no time zone. Leave zone out, or use cron")
+var errNeedlessZone = api.Bad("zone: a job with every has no time zone; omit zone, or use cron")
 
 func (o *Jobs) addJob(ctx context.Context, q api.JobAdd) (row api.Job, err error) {
 	j := sessions.Job{Name: q.Name, Agent: sessions.AgentID(q.Agent), Message: q.Message, Zone: q.Zone, Owner: true, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second, Off: q.Off}
@@ -153,7 +153,7 @@ func readSchedule(j *sessions.Job, now time.Time, at, in, every, expr string) (e
 		}
 	}
 	if n != 1 {
-		return api.Bad("exactly one of at, in, every and cron is needed")
+		return api.Bad("give exactly one of at, in, every and cron")
 	}
 	j.At, j.Every, j.Cron = time.Time{}, 0, expr
 	if at != "" {

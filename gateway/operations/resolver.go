@@ -50,7 +50,7 @@ func uniqueID(ref, of string, ids []string) (string, error) {
 	if len(ids) > maxChoices {
 		ids, more = ids[:maxChoices], ", …"
 	}
-	return "", api.Bad("%s is ambiguous: it is the beginning of several ids of %s; write more of it (%s%s)", ref, of, strings.Join(ids, ", "), more)
+	return "", api.Bad("%s is ambiguous: several ids of %s begin with it; give more characters (%s%s)", ref, of, strings.Join(ids, ", "), more)
 }
 
 func (r *Resolver) wholeRun(ctx context.Context, ref sessions.RunID) (sessions.RunID, error) {
@@ -149,7 +149,7 @@ func (r *Resolver) session(ctx context.Context, ref string) (s sessions.Session,
 
 func (r *Resolver) resolve(ctx context.Context, ref string) (sessions.Ref, error) {
 	if ref == "" {
-		return sessions.Ref{}, api.Bad("a session is missing: give a key, a session id or main")
+		return sessions.Ref{}, api.Bad("session is missing: give a key, a session id or main")
 	}
 	c := r.config()
 	_, def := c.Agents.IDs()

@@ -94,7 +94,7 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 	w.Commands, w.Thinking, w.Timeout = true, c.Thinking, time.Duration(c.Timeout)*time.Second
 	if c.Deliver {
 		if w.Reply = s.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("deliver: session %s has no chat", s.Key.Shown())
+			return api.Said{}, api.Bad("deliver: session %s has no chat; omit deliver", s.Key.Shown())
 		}
 	}
 	return o.said(ctx, w)
@@ -177,7 +177,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 		return api.Aborted{}, err
 	}
 	if run.Key != key {
-		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key.Shown())
+		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s belongs to session %s", run.ID, run.Key.Shown())
 	}
 	return o.cancel(ctx, run.ID)
 }

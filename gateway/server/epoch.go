@@ -31,7 +31,7 @@ func (s *Server) SignOut() error {
 		return fmt.Errorf("sign out every browser: %w", err)
 	}
 	s.applyDoor()
-	s.log.Info("every browser is signed out")
+	s.log.Info("signed out every browser")
 	return nil
 }
 

@@ -91,9 +91,9 @@ func settingsText(s sessions.Session) string {
 	}
 	switch s.Settings.SendPolicy {
 	case policy.Deny:
-		words = append(words, "answers are withheld")
+		words = append(words, "answers withheld")
 	case policy.Allow:
-		words = append(words, "answers are always sent")
+		words = append(words, "answers allowed")
 	case policy.Inherit:
 	}
 	return strings.Join(words, ", ")

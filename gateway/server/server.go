@@ -174,7 +174,7 @@ func (s *Server) Serve() error {
 	if s.socket != nil {
 		go func() {
 			if err := s.local.Serve(s.socket); !errors.Is(err, http.ErrServerClosed) {
-				s.log.Error("the socket for the command line ended", "err", err)
+				s.log.Error("the command socket closed unexpectedly", "err", err)
 			}
 		}()
 	}

@@ -31,7 +31,7 @@ func TestPageInfo(t *testing.T) {
 		}
 	}
 	patch(`{"thinking": "high", "sendPolicy": "deny", "queue": "steer cap:5"}`, 200, "")
-	says("", `"settings":"thinking high, answers are withheld"`)
+	says("", `"settings":"thinking high, answers withheld"`)
 	says("kitchen", `"session":"agent:main:main"`)
 	if _, body := h.Get("GET", "/api/sessions/main", ""); !strings.Contains(body, `"queue":"steer debounce:1s cap:5 drop:summarize"`) {
 		t.Errorf("the queue is not set: %s", body)

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	_ "embed" // the preface
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,19 +12,10 @@ import (
 	"parley/gateway/config/field"
 )
 
-const preface = `<!-- Generated from the structs in the source: go test ./cmd/parley -run Generated -update -->
-# Configuration
-
-parley runs without a configuration file. With one, it reads the first of these that exists: ` + "`--config`, `$PARLEY_CONFIG`, `./config.yaml` in a trusted folder, `~/.config/parley/config.yaml`" + `.
-Start from [config.example.yaml](../config.example.yaml). With [config.schema.json](config.schema.json) editors complete and check the file.
-` + "`parley check`" + ` reads a file and lists all of its problems.
-
-- The file is strict: unknown keys, wrong types and values out of range are errors. parley lists all of them at once with file, line and key. A key without a value counts as missing.
-- ` + "`${NAME}`" + ` in a value is a variable of the environment, ` + "`${NAME:-default}`" + ` the same with a default for an unset or empty variable; ` + "`$${`" + ` is a plain ` + "`${`" + `. The contents of a variable are never read as YAML. An unset variable is an error, except in ` + "`gateway.token`" + ` and in disabled sections.
-- Ids may be numbers or texts. Quote a text that has a meaning of its own in YAML: ` + "`\"*\"`, `\"@name\"`" + `.
-- On SIGHUP parley reads the file again. It applies a valid file at once, except for keys whose line says that they need a restart. With an invalid one parley keeps the last good one and lists the problems.
-- One file, one document, at most 1 MiB.
-`
+// preface is the text above the tables; its links are relative to docs/.
+//
+//go:embed preface.txt
+var preface string
 
 // Reference gives the page that describes every key, in Markdown.
 func Reference(t config.Table) []byte {
@@ -110,7 +102,7 @@ func (r *page) channels(t config.Table) {
 		for _, v := range vs {
 			r.fields(path, v, nil)
 		}
-		r.row(path+"."+config.AccountsKey, "group by name", "", config.AccountsDoc)
+		r.row(path+"."+config.AccountsKey, "map of groups", "", config.AccountsDoc)
 	}
 }
 
@@ -134,13 +126,13 @@ func typeOf(t reflect.Type, f field.Field) string {
 	case t.Kind() == reflect.Slice:
 		return "list of " + typeOf(t.Elem(), field.Field{Enum: f.Enum})
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice:
-		return "lists by name"
+		return "map of lists"
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
-		return "values by name"
+		return "map of values"
 	case t.Kind() == reflect.Map && (t.Elem() == field.SecretType || t.Elem().Kind() == reflect.String):
-		return "texts by name"
+		return "map of texts"
 	case t.Kind() == reflect.Map:
-		return "groups by id"
+		return "map of groups"
 	case t.Kind() == reflect.Struct:
 		return "group"
 	}

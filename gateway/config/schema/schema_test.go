@@ -176,7 +176,7 @@ func TestReference(t *testing.T) {
 		"| `channels.telegram.token` | secret, required |",
 		"| `channels.telegram.pacing.perSecond` | number | `30` |",
 		"| `channels.webchat.allowFrom` | list of text | `[\"*\"]` |",
-		"| `channels.telegram.groups.<id>.topics` | groups by id |",
+		"| `channels.telegram.groups.<id>.topics` | map of groups |",
 		"| `session.agentToAgent.maxPingPongTurns` | whole number, 0–5 | `5` |",
 	} {
 		if !strings.Contains(page, want) {
