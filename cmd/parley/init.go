@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"parley/cmd/internal/tables"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -61,7 +59,7 @@ func (c initCmd) Run(e *env) error {
 	if path == "" {
 		path = usualConfig()
 	}
-	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}, Inline: c.Inline}
 	if c.JSON {
 		d.Out = os.Stderr // the questions
 	}
@@ -81,12 +79,9 @@ func (c initCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var a wizard.Answers
-	var notes []models.Note
-	if c.Yes {
-		a, notes, err = c.answers(e, d)
-	} else {
-		a, err = d.Ask(e.ctx)
+	a, notes, err := c.answers(e, d)
+	if err == nil && !c.Yes {
+		a, err = d.Ask(e.ctx, a)
 	}
 	if errors.Is(err, wizard.ErrEnded) {
 		return misuse("%w%s", err, missing(a))
@@ -157,106 +152,6 @@ func (c initCmd) foreignEnv(d wizard.Dialog, folder string) ([]string, error) {
 		names = nil
 	}
 	return names, err
-}
-
-// answers takes them from the flags. The notes say why there is no model, where there is none.
-func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []models.Note, err error) {
-	a.Agent, a.Env = c.Name, !c.Inline
-	row := func(kind string) (accounts.Adapter, error) {
-		i := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return string(r.Kind) == kind })
-		if i < 0 {
-			return accounts.Adapter{}, misuse("there is no channel %q", kind)
-		}
-		return d.Adapters[i], nil
-	}
-	for _, kind := range slices.Sorted(maps.Keys(c.Token)) {
-		if _, err := row(kind); err != nil {
-			return a, nil, err
-		}
-		token, err := valueOf(c.Token[kind])
-		if err != nil {
-			return a, nil, err
-		}
-		ch := wizard.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
-		if ch.Name, err = d.Check(e.ctx, ch); err != nil {
-			problem := d.TokenProblem(ch, err)
-			if wizard.Wrong(err) {
-				return a, nil, failed(exitRefused, "unauthorized", "--token %s: %s", kind, problem)
-			}
-			fmt.Fprintf(os.Stderr, "--token %s: %s It is used anyway.\n", kind, problem)
-		}
-		if name, ok := strings.CutPrefix(c.Token[kind], "$"); ok {
-			a.Stored = append(a.Stored, name)
-		}
-		a.Channels = append(a.Channels, ch)
-	}
-	for _, kind := range c.Channel {
-		if _, err := row(kind); err != nil {
-			return a, nil, err
-		}
-		a.Channels = append(a.Channels, wizard.Channel{Kind: channels.Kind(kind), APIURL: c.APIURL[kind]})
-	}
-	for _, o := range c.Owner {
-		kind, id, ok := strings.Cut(o, ":")
-		r, err := row(kind)
-		if err != nil || !ok {
-			return a, nil, misuse("--owner %s: want channel:id, for example telegram:1001", o)
-		}
-		owner, err := wizard.Owner(r, id)
-		if err != nil {
-			return a, nil, misuse("--owner %s: %w", o, err)
-		}
-		a.Owners = append(a.Owners, owner)
-	}
-	if notes, err = c.model(e, d, &a); err != nil {
-		return a, nil, err
-	}
-	if len(a.Channels) > 0 && len(a.Owners) == 0 {
-		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "parley pairing approve CHANNEL CODE, or --owner CHANNEL:ID"})
-	}
-	return a, notes, nil
-}
-
-// model takes the model that the flags name, or that is found, and tests its key. The notes say why there is none.
-func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []models.Note, err error) {
-	m, why, found := d.Detect(e.ctx, c.Model)
-	switch provider, _, _ := strings.Cut(c.Model, "/"); {
-	case found && (c.Model == "" || strings.HasPrefix(m.Name, provider+"/")):
-		a.Model = m
-		a.Model.Name = cmp.Or(c.Model, m.Name)
-	case c.Model != "":
-		return nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
-	case !found:
-		notes = []models.Note{{Text: "no language model was found (" + why + "). The built-in demo model answers; it understands only a few phrases",
-			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, give Ollama a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}
-	}
-	if a.Model.Var != "" {
-		problem, rejected := d.Try(e.ctx, a.Model)
-		if rejected {
-			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, a.Model.Var)
-		}
-		if problem != "" {
-			fmt.Fprintf(os.Stderr, "%s It is used anyway.\n", problem)
-		}
-		a.Stored = append(a.Stored, a.Model.Var)
-		a.Model = a.Model.Stored(d.Getenv)
-	}
-	return notes, nil
-}
-
-// valueOf reads a secret that is not on the command line, where other users see it.
-func valueOf(s string) (string, error) {
-	if name, ok := strings.CutPrefix(s, "@"); ok {
-		b, err := filesystem.Read(name)
-		return strings.TrimSpace(string(b)), err
-	}
-	if name, ok := strings.CutPrefix(s, "$"); ok {
-		if v := os.Getenv(name); v != "" {
-			return v, nil
-		}
-		return "", misuse("the variable %s is not set", name)
-	}
-	return s, nil
 }
 
 // write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.

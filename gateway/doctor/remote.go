@@ -177,14 +177,14 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 		return nil // the configuration was checked
 	}
 	if x.Providers[i].List == nil {
-		return append(x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), p.BaseURL == ""), fine(check, "not tried: the API key, because every call costs money (parley models test makes one)"))
+		return append(x.reach(ctx, check, models.ServerOf(p), p.BaseURL == ""), fine(check, "not tried: the API key, because every call costs money (parley models test makes one)"))
 	}
 	names, err := x.list(ctx, x.Providers[i], p)
 	if isLoading(err) {
 		return []Finding{warn(check, "wait until the server has loaded the model; a large one takes minutes", "the server answers and is still loading its model")}
 	}
 	if err != nil {
-		if f := x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), false); Worst(f) == Failure {
+		if f := x.reach(ctx, check, models.ServerOf(p), false); Worst(f) == Failure {
 			return f
 		}
 		return []Finding{x.refused(check, name, p, err)}

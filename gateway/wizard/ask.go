@@ -27,6 +27,7 @@ type Dialog struct {
 	Providers []models.Provider
 	Getenv    func(string) string
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
+	Inline    bool                     // secrets go into the configuration without a question
 }
 
 // ErrEnded ends a dialog whose input ended.
@@ -43,12 +44,20 @@ func (d Dialog) Line(question, def string) (string, error) {
 		question += " [" + def + "]"
 	}
 	d.say("%s: ", question)
+	text, err := d.typed()
+	if err != nil {
+		d.say("\n")
+	}
+	return cmp.Or(text, def), err
+}
+
+// typed returns the next line.
+func (d Dialog) typed() (string, error) {
 	text, err := d.In.next()
 	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
-		d.say("\n")
 		return "", ErrEnded
 	}
-	return cmp.Or(strings.TrimSpace(text), def), nil
+	return strings.TrimSpace(text), nil
 }
 
 // secret asks for something that is not to be seen.
@@ -89,16 +98,21 @@ func (d Dialog) Yes(question string, def bool) (bool, error) {
 	}
 }
 
-// Ask asks for everything.
-func (d Dialog) Ask(ctx context.Context) (a Answers, err error) {
-	if a.Agent, err = d.Line("What is your agent called?", "Parley"); err != nil {
-		return a, err
+// Ask asks for everything that a does not answer yet.
+func (d Dialog) Ask(ctx context.Context, a Answers) (Answers, error) {
+	var err error
+	if a.Agent == "" {
+		if a.Agent, err = d.Line("What is your agent called?", "Parley"); err != nil {
+			return a, err
+		}
 	}
-	if err := d.model(ctx, &a); err != nil {
-		return a, err
+	if a.Model.Name == "" {
+		if err := d.model(ctx, &a); err != nil {
+			return a, err
+		}
 	}
 	for _, row := range d.Adapters {
-		if row.Platform == nil {
+		if row.Platform == nil || slices.ContainsFunc(a.Channels, func(c Channel) bool { return c.Kind == row.Kind }) {
 			continue
 		}
 		if err := d.channel(ctx, &a, row); err != nil {
@@ -108,7 +122,7 @@ func (d Dialog) Ask(ctx context.Context) (a Answers, err error) {
 	if err := d.owners(ctx, &a); err != nil {
 		return a, err
 	}
-	if !a.secrets() {
+	if !a.secrets() || d.Inline {
 		return a, nil
 	}
 	a.Env, err = d.Yes("Keep the secrets in a file .env of their own, beside the configuration?", true)
@@ -243,12 +257,12 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	return who.Identify(ctx)
 }
 
-// Owner makes channel:id out of an id as its platform has it.
+// Owner returns channel:id for an id as its platform writes it. The error says what a right id looks like.
 func Owner(row accounts.Adapter, id string) (string, error) {
 	if row.Person != nil {
 		p, err := row.Person(id)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", row.Kind, err)
+			return "", err
 		}
 		id = string(p)
 	}
