@@ -56,7 +56,7 @@ func CutRaw(raw []byte) json.RawMessage {
 }
 
 // Plural counts things: 1 file, 2 files.
-func Plural(n int, what string) string {
+func Plural[N int | int32 | int64 | uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -58,6 +58,9 @@ func (c checkCmd) Run(e *env) error {
 	if told := tell(e, c.asJSON, found, sayChecked); told != nil {
 		return told
 	}
+	if err != nil && c.JSON {
+		return &failure{exit: exitUsage, code: "usage", text: err.Error(), isPrinted: true}
+	}
 	return err
 }
 
@@ -71,9 +74,9 @@ func sayChecked(p *page, v checked) {
 	}
 	warned := ""
 	if n := len(v.Problems); n > 0 {
-		warned = ", with " + counted(n, "warning")
+		warned = ", with " + channels.Plural(n, "warning")
 	}
-	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, counted(v.Agents, "agent"), word(len(v.Names), "account"), strings.Join(v.Names, ", "))
+	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, channels.Plural(v.Agents, "agent"), channels.Plural(len(v.Names), "account"), strings.Join(v.Names, ", "))
 	for _, m := range v.Prices {
 		p.printf("%s counts toward budgets in dollars at the catalogue's price: $%v in, $%v out per million tokens. To use another price, set input and output in models.providers.*.models.*.\n", m.Model, m.Input, m.Output)
 	}
@@ -94,15 +97,4 @@ func accountNames(all config.Channels) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// counted returns a number with its noun: 1 warning, 2 warnings.
-func counted(n int, noun string) string { return fmt.Sprintf("%d %s", n, word(n, noun)) }
-
-// word returns a noun in the singular or the plural.
-func word(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/sessions"
@@ -95,7 +96,7 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("%s\n", chatclient.OneLine(a.Line()))
 	}
 	for _, m := range s.Servers {
-		p.printf("%s, %s\n", chatclient.OneLine(fmt.Sprint(m)), counted(m.Tools, "tool"))
+		p.printf("%s, %s\n", chatclient.OneLine(fmt.Sprint(m)), channels.Plural(m.Tools, "tool"))
 		for _, note := range m.Notes() {
 			p.printf("%s\n", chatclient.OneLine(note))
 		}
@@ -110,10 +111,10 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("messages in quarantine, last week: %d (parley skipped)\n", s.SetAside)
 	}
 	if len(s.Working) > 0 {
-		p.printf("working: %s (parley runs list --status running)\n", counted(len(s.Working), "session"))
+		p.printf("working: %s (parley runs list --status running)\n", channels.Plural(len(s.Working), "session"))
 	}
 	if s.Waiting > 0 {
-		p.printf("waiting: %s\n", counted(s.Waiting, "session"))
+		p.printf("waiting: %s\n", channels.Plural(s.Waiting, "session"))
 	}
 	if s.Version != version {
 		p.painted(yellow, versions(s.Version))

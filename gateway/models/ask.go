@@ -176,6 +176,13 @@ func program(name, base string, list []Served) string {
 	return ""
 }
 
+// HowToStart returns the program of a provider that serves models on a machine of one's own, and the command that starts the program; "" = not known.
+// source: docs.ollama.com/faq, lmstudio.ai/docs/cli (lms server start)
+func HowToStart(name string, p agent.Provider) (what, command string) {
+	what = program(name, ServerOf(p), nil)
+	return what, map[string]string{Ollama: "ollama serve", LMStudio: "lms server start"}[what]
+}
+
 // listOf reads the models of an answer: an object with data or models, or a list.
 func listOf(v any) (out []Served) {
 	if d, ok := v.(map[string]any); ok {
