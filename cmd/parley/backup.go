@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/term"
 
+	"parley/channels"
 	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/configfile"
@@ -78,7 +79,7 @@ func (c backupCmd) Run(e *env) error {
 	}
 	return tell(e, c.asJSON, map[string]any{"file": path, "size": size, "manifest": m, "removed": removed}, func(p *page, _ map[string]any) {
 		p.printf("%s\n", path)
-		p.note("%d files, %s packed. It was read back: every file agrees with its hash.\n", len(m.Files), bytesOf(size))
+		p.note("%s, %s compressed. parley read the backup back: every file matches its hash.\n", channels.Plural(len(m.Files), "file"), bytesOf(size))
 		if m.Store != "sqlite" {
 			p.note("The database is not in it: %v.\n", sqlstore.ErrElsewhere)
 		}
@@ -269,14 +270,14 @@ func (c restoreCmd) Run(e *env) error {
 }
 
 func restoreWords(p *page, conf *config.Config, r backup.Report) {
-	p.printf("The backup of %s (parley %s, %d files) is whole: every file agrees with its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, len(r.Manifest.Files))
+	p.printf("The backup of %s (parley %s, %s) is complete: every file matches its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, channels.Plural(len(r.Manifest.Files), "file"))
 	if r.Backup != nil {
-		p.printf(", and the database passed its check.\nIt has %d sessions and %d messages, the newest of %s.\n", r.Backup.Sessions, r.Backup.Messages, p.stamp(r.Backup.Last))
+		p.printf(", and the database passed its check.\nThe backup has %s and %s, the newest from %s.\n", channels.Plural(r.Backup.Sessions, "session"), channels.Plural(r.Backup.Messages, "message"), p.stamp(r.Backup.Last))
 	} else {
 		p.printf(". The database is on its server: restore that with pg_restore.\n")
 	}
 	if r.Before != nil {
-		p.printf("The state before has %d sessions and %d messages, the newest of %s.\n", r.Before.Sessions, r.Before.Messages, p.stamp(r.Before.Last))
+		p.printf("The state before the restore has %s and %s, the newest from %s.\n", channels.Plural(r.Before.Sessions, "session"), channels.Plural(r.Before.Messages, "message"), p.stamp(r.Before.Last))
 	}
 	if r.DryRun {
 		p.printf("Nothing was changed. Without --dry-run these would be replaced in %s: %s\n", conf.State, cmp.Or(strings.Join(r.Replaced, ", "), "nothing"))
@@ -295,7 +296,7 @@ func restoreWords(p *page, conf *config.Config, r backup.Report) {
 	p.printf("\nWhat to know: the host goes on where it was at %s.\n", p.stamp(r.Manifest.Made))
 	p.printf("- Messages, settings and jobs from after that time are not in it, and platforms may not give those messages again.\n")
 	if r.Backup != nil && r.Backup.Unsent+r.Backup.Queued > 0 {
-		p.printf("- %d messages were not sent yet and %d runs were open then. What is still in time is done when the host starts,\n  even if that had happened after the backup: look at the list with `parley deliveries list`.\n", r.Backup.Unsent, r.Backup.Queued)
+		p.printf("- At that time the host had %s and %s. When the host starts, it continues those that have not expired,\n  even if it finished them after the backup. `parley deliveries list` shows the messages.\n", channels.Plural(r.Backup.Unsent, "unsent message"), channels.Plural(r.Backup.Queued, "open run"))
 	}
 	p.printf("- Accounts with keys of their own (WhatsApp) go on with the keys of that time; if messages cannot be read, link them anew.\n")
 }

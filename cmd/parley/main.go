@@ -154,7 +154,8 @@ func whole(args []string) (*kong.Context, *common) {
 	return k, &c.common
 }
 
-// meant adds to an argument that nobody knows the command that was probably meant. kong does so only where no command is the default.
+// meant adds the command that was probably meant to an unknown argument, which kong does only where no command is the default, and what the argument
+// is, with an example, to a missing one.
 func meant(err error) error {
 	p, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || p.Context == nil || p.Context.Selected() == nil {
@@ -162,6 +163,9 @@ func meant(err error) error {
 	}
 	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
 	node := p.Context.Selected()
+	if missing, isMissing := strings.CutPrefix(err.Error(), "expected \"<"); isMissing {
+		return fmt.Errorf("%w%s", err, missingArgument(node, missing))
+	}
 	if !ok || node.Parent == nil || strings.Contains(word, "did you mean") {
 		return err
 	}
@@ -175,6 +179,18 @@ func meant(err error) error {
 		return fmt.Errorf("%w, did you mean %q?", err, near)
 	}
 	return err
+}
+
+// missingArgument says what the first of the missing arguments is, with an example of the command.
+func missingArgument(node *kong.Node, missing string) string {
+	name, _, _ := strings.Cut(missing, ">")
+	i := slices.IndexFunc(node.Positional, func(v *kong.Positional) bool { return v.Name == name })
+	_, lines, ok := strings.Cut(node.Detail, "Examples:\n\n")
+	if i < 0 || !ok {
+		return ""
+	}
+	example, _, _ := strings.Cut(lines, "\n")
+	return fmt.Sprintf(" (%s); for example: %s", strings.TrimSuffix(node.Positional[i].Help, "."), strings.TrimSpace(example))
 }
 
 // grammar is the command line as kong reads it.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/agent/lessons"
+	"parley/channels"
 	"parley/gateway"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
@@ -209,14 +210,11 @@ func (c modelsForgetCmd) Run(e *env) error {
 		}
 	}
 	return tell(e, c.asJSON, x, func(p *page, x api.Forgotten) {
-		switch x.Lessons {
-		case 0:
+		if x.Lessons == 0 {
 			p.printf("There was nothing to forget.\n")
-		case 1:
-			p.printf("Forgot 1 lesson: it is tried again with the next call.\n")
-		default:
-			p.printf("Forgot %d lessons: they are tried again with the next calls.\n", x.Lessons)
+			return
 		}
+		p.printf("Forgot %s: the next calls try again.\n", channels.Plural(x.Lessons, "lesson"))
 	})
 }
 

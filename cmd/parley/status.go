@@ -111,7 +111,7 @@ func printStatus(p *page, s api.HostStatus) {
 		p.printf("messages in quarantine, last week: %d (parley skipped)\n", s.SetAside)
 	}
 	if len(s.Working) > 0 {
-		p.printf("working: %s (parley runs list --status running)\n", channels.Plural(len(s.Working), "session"))
+		p.printf("running: %s (parley runs list --status running)\n", channels.Plural(len(s.Working), "session"))
 	}
 	if s.Waiting > 0 {
 		p.printf("waiting: %s\n", channels.Plural(s.Waiting, "session"))
