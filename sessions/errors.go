@@ -9,7 +9,9 @@ import (
 func BadRequest(format string, a ...any) error { return WithText(ErrBadRequest, format, a...) }
 
 // WithText returns an error that is kind and has a text of its own.
-func WithText(kind error, format string, a ...any) error { return &textError{kind, fmt.Sprintf(format, a...)} }
+func WithText(kind error, format string, a ...any) error {
+	return &textError{kind, fmt.Sprintf(format, a...)}
+}
 
 // textError is an error of a kind whose text is complete.
 type textError struct {

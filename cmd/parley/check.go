@@ -17,7 +17,7 @@ type checkCmd struct {
 
 // Help shows examples.
 func (checkCmd) Help() string {
-	return "Exit code 0: the configuration is valid, perhaps with warnings. Exit code 2: it cannot be used.\n\nExamples:\n\n  parley check\n  parley check --config new.yaml --json | jq .problems"
+	return "Exit code 0: the configuration is valid, perhaps with warnings. Exit code 2: the configuration has errors.\n\nExamples:\n\n  parley check\n  parley check --config new.yaml --json | jq .problems"
 }
 
 // checked is what parley check prints as JSON.
@@ -66,7 +66,7 @@ func (c checkCmd) Run(e *env) error {
 
 func sayChecked(p *page, v checked) {
 	if v.File == "" {
-		p.printf("There is no configuration file; parley runs with its defaults.\n")
+		p.printf("There is no configuration file, so parley uses its defaults. To write one, run parley init.\n")
 		return
 	}
 	for _, problem := range v.Problems {
@@ -78,7 +78,7 @@ func sayChecked(p *page, v checked) {
 	}
 	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, channels.Plural(v.Agents, "agent"), channels.Plural(len(v.Names), "account"), strings.Join(v.Names, ", "))
 	for _, m := range v.Prices {
-		p.printf("%s counts toward budgets in dollars at the catalogue's price: $%v in, $%v out per million tokens. To use another price, set input and output in models.providers.*.models.*.\n", m.Model, m.Input, m.Output)
+		p.printf("%s counts toward dollar budgets at the catalogue's price: $%v in, $%v out per million tokens. To use another price, set input and output in models.providers.*.models.*.\n", m.Model, m.Input, m.Output)
 	}
 }
 

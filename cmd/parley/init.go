@@ -26,16 +26,16 @@ import (
 )
 
 type initCmd struct {
-	Yes     bool              `short:"y" help:"Ask nothing: take what the other flags say, and what is found."`
-	Force   bool              `help:"Replace a configuration that is there."`
-	Name    string            `help:"What the agent is called."`
-	Token   map[string]string `placeholder:"CHANNEL=TOKEN" help:"Token of a bot. @FILE or $$NAME instead of a token reads it from there."`
-	Channel []string          `placeholder:"CHANNEL" help:"A channel without a token, which is linked later."`
-	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"Another server than the platform's own."`
-	Owner   []string          `placeholder:"CHANNEL:ID" help:"Who owns the host."`
-	Model   string            `placeholder:"PROVIDER/MODEL" help:"The model of a provider of which the environment has the key. Without it what is found."`
-	Inline  bool              `help:"Secrets go into the configuration, not into a file .env beside it."`
-	State   string            `placeholder:"DIR" help:"The state folder."`
+	Yes     bool              `short:"y" help:"Ask no questions: use the other flags, and the model that parley finds."`
+	Force   bool              `help:"Replace an existing configuration; the old file is kept beside it."`
+	Name    string            `help:"Name of the agent."`
+	Token   map[string]string `placeholder:"CHANNEL=TOKEN" help:"Token of a bot. @FILE reads the token from a file, $$NAME from a variable."`
+	Channel []string          `placeholder:"CHANNEL" help:"Channel without a token, to be linked later with parley login."`
+	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"URL of another server in place of the platform's own."`
+	Owner   []string          `placeholder:"CHANNEL:ID" help:"Owner of the host: channel and user id."`
+	Model   string            `placeholder:"PROVIDER/MODEL" help:"Language model. Its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY. Default: the model that parley finds."`
+	Inline  bool              `help:"Write secrets into the configuration, not into a file .env beside it."`
+	State   string            `placeholder:"DIR" help:"State folder."`
 	asJSON
 }
 
@@ -97,7 +97,7 @@ func (c initCmd) Run(e *env) error {
 func missing(a wizard.Answers) string {
 	var b strings.Builder
 	line := func(flag, what string) { fmt.Fprintf(&b, "\n  %-24s %s", flag, what) }
-	b.WriteString("\nWithout a terminal, run parley init --yes with these flags:")
+	b.WriteString("\nWithout a terminal, run parley init --yes with flags:")
 	if a.Agent == "" {
 		line("--name NAME", "the name of the agent")
 	}
@@ -108,7 +108,7 @@ func missing(a wizard.Answers) string {
 		line("--token 'CHANNEL=$NAME'", "the token of a bot, from a variable")
 	}
 	if len(a.Owners) == 0 {
-		line("--owner CHANNEL:ID", "the owner; without it the first person who is approved becomes the owner")
+		line("--owner CHANNEL:ID", "the owner; default: the first person who is approved")
 	}
 	return b.String()
 }
@@ -130,9 +130,9 @@ func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 	case err != nil:
 		return err
 	case c.Yes:
-		return misuse("%s is there already: --force replaces it, --config names another file", path)
+		return misuse("%s exists; use --force to replace the file, or --config FILE to write another", path)
 	}
-	yes, err := d.Yes(path+" is there already. Replace it? (the old one is kept beside it)", false)
+	yes, err := d.Yes(path+" exists. Replace the file? (parley keeps the old one beside it)", false)
 	if err == nil && !yes {
 		err = failed(exitRefused, "kept", "%s was left as it is", path)
 	}
@@ -146,7 +146,7 @@ func (c initCmd) foreignEnv(d wizard.Dialog, folder string) ([]string, error) {
 	if err != nil || len(names) == 0 || c.Yes || d.Hidden == nil {
 		return names, err
 	}
-	yes, err := d.Yes(chatclient.OneLine(fmt.Sprintf("%s is there already and sets %s. parley did not write it, and it can send your keys to other servers. Is it yours, and to count from now on?",
+	yes, err := d.Yes(chatclient.OneLine(fmt.Sprintf("%s exists and sets %s. parley did not write this file, which could send your keys to other servers. Is the file yours, and may parley use it?",
 		filepath.Join(folder, configfile.EnvName), strings.Join(names, ", "))), false)
 	if yes {
 		names = nil
@@ -172,7 +172,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	}
 	getenv := func(name string) string { return cmp.Or(os.Getenv(name), values[name]) }
 	if _, _, err := config.Parse(path, text, accounts.Table(tables.Adapters()), getenv); err != nil {
-		return fmt.Errorf("these answers make no configuration: %w", err)
+		return fmt.Errorf("these answers do not make a valid configuration: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -247,7 +247,7 @@ func initWords(p *page, out initialised) {
 	next := "Next"
 	if folder := filepath.Dir(out.Config); len(out.ForeignEnv) > 0 {
 		next = "Then"
-		p.printf("Note: %s was there before and sets %s, so the folder is not trusted.\n\nFirst look at that file. If it is yours:\n  parley trust %s\nIf it is not, remove it: with --config it counts as well.\n",
+		p.printf("Note: %s existed before and sets %s, so parley does not trust the folder.\n\nFirst look at that file. If the file is yours:\n  parley trust %s\nOtherwise remove the file: parley reads it with --config, too.\n",
 			chatclient.OneLine(filepath.Join(folder, configfile.EnvName)), strings.Join(out.ForeignEnv, ", "), quoted(folder))
 	}
 	name := "parley"
@@ -256,7 +256,7 @@ func initWords(p *page, out initialised) {
 	}
 	p.printf("\n%s:\n  %s doctor\n  %s\n", next, name, name)
 	for _, kind := range out.Login {
-		p.printf("and, beside the running host:\n  %s login %s\n", name, kind)
+		p.printf("and, while the host runs:\n  %s login %s\n", name, kind)
 	}
 }
 

@@ -60,7 +60,7 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 		return a, nil, err
 	}
 	if len(a.Channels) > 0 && len(a.Owners) == 0 && c.Yes {
-		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "parley pairing approve CHANNEL CODE, or --owner CHANNEL:ID"})
+		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "use --owner CHANNEL:ID, or later parley pairing approve CHANNEL CODE"})
 	}
 	return a, notes, nil
 }
@@ -129,7 +129,7 @@ func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []mode
 		return nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or let parley ask for it: parley init", c.Model, provider, strings.ToUpper(provider))
 	default:
 		return []models.Note{{Text: "no language model was found (" + why + "). The built-in demo model answers; it understands only a few phrases",
-			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, give Ollama a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}, nil
+			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama (ollama serve) and give it a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}, nil
 	}
 	if !c.Yes {
 		return nil, d.FoundModel(e.ctx, m, a)

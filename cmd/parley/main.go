@@ -74,7 +74,7 @@ type cli struct {
 
 	Init    initCmd    `cmd:"" group:"setup" help:"Write a configuration, step by step."`
 	Check   checkCmd   `cmd:"" group:"setup" help:"Check the configuration."`
-	Doctor  doctorCmd  `cmd:"" group:"setup" help:"Find out what keeps the host from working, and how to fix it."`
+	Doctor  doctorCmd  `cmd:"" group:"setup" help:"Find what keeps the host from working, and how to fix it."`
 	Conf    configCmd  `cmd:"" name:"config" group:"setup" help:"Print the schema or the reference of the configuration."`
 	Trust   trustCmd   `cmd:"" group:"setup" help:"Trust the config.yaml of a folder."`
 	Backup  backupCmd  `cmd:"" group:"setup" help:"Back up the state of the host."`

@@ -116,7 +116,7 @@ func (x *exam) state(context.Context) (out []Finding) {
 		out = append(out, fine(check, "the first start creates the state folder %s", dir))
 		dir = parent
 	case err != nil:
-		return []Finding{wrong(check, "give the user that runs parley access to the folders above", "cannot read the state folder %s: %v", dir, err)}
+		return []Finding{wrong(check, "give the user that runs parley access to the folders above "+dir, "cannot read the state folder %s: %v", dir, err)}
 	case !info.IsDir():
 		return []Finding{wrong(check, "move the file away, or set another state folder with state", "the state folder %s is a file", dir)}
 	default:

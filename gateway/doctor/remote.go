@@ -148,7 +148,7 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	if x.Config != nil && len(x.Config.Tools.MCP.Servers) > 0 {
 		beyond = ", plus the tools of MCP servers"
 	}
-	out := []Finding{fine(check, "%s%s has a context window of %d tokens (%s); prompt and tools use about %d%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
+	out := []Finding{fine(check, "%s%s has a context window of %d tokens (%s); prompt and tools use about %d tokens%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
 	notes := row.Notes
 	if x.host != nil {
 		notes = x.host.ModelNotes

@@ -94,7 +94,7 @@ func (d Dialog) Yes(question string, def bool) (bool, error) {
 		case "n", "no":
 			return false, nil
 		}
-		d.say("  yes or no?\n")
+		d.say("  Type yes or no.\n")
 	}
 }
 
@@ -125,7 +125,7 @@ func (d Dialog) Ask(ctx context.Context, a Answers) (Answers, error) {
 	if !a.secrets() || d.Inline {
 		return a, nil
 	}
-	a.Env, err = d.Yes("Keep the secrets in a file .env of their own, beside the configuration?", true)
+	a.Env, err = d.Yes("Keep the secrets in a file .env beside the configuration?", true)
 	return a, err
 }
 
@@ -137,7 +137,7 @@ func (a Answers) secrets() bool {
 func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) error {
 	about, hasToken := tokenField(row)
 	if !hasToken {
-		yes, err := d.Yes(fmt.Sprintf("Connect %s? (it is linked with a phone later)", row.Kind), false)
+		yes, err := d.Yes(fmt.Sprintf("Connect %s? (you link the account with a phone later)", row.Kind), false)
 		if yes {
 			a.Channels = append(a.Channels, Channel{Kind: row.Kind})
 		}
@@ -163,7 +163,7 @@ func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) e
 			continue
 		default:
 			d.say("  %s\n", d.TokenProblem(c, err))
-			keep, err := d.Yes("  Use it anyway?", true)
+			keep, err := d.Yes("  Use the token anyway?", true)
 			if err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func (d Dialog) TokenProblem(c Channel, err error) string {
 		return fmt.Sprintf("This is not a token of %s: it %s.", c.Kind, invalid.Problems[0].Text)
 	}
 	if Wrong(err) {
-		return fmt.Sprintf("The platform %s rejected the token: it is wrong, or was replaced by a newer one.", c.Kind)
+		return fmt.Sprintf("The platform %s rejected the token: the token is wrong, or a newer one replaced it.", c.Kind)
 	}
 	return fmt.Sprintf("Could not check the token: %s.", cause(err, d.platform(c)))
 }
@@ -250,7 +250,7 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	}
 	who := channels.Probe(ch).Identifier
 	if who == nil {
-		return "", errors.New("this platform cannot be asked")
+		return "", errors.New("parley cannot test a token of this platform")
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

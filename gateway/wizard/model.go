@@ -20,7 +20,7 @@ var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"},
 func (d Dialog) model(ctx context.Context, a *Answers) error {
 	if m, why, ok := d.Detect(ctx, ""); ok {
 		d.say("Found a language model: %s (%s).\n", m.Name, why)
-		yes, err := d.Yes("Use it?", true)
+		yes, err := d.Yes("Use this model?", true)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 		}
 	}
 	for {
-		s, err := d.Line("Which language model? openai, anthropic, the address of a server that speaks OpenAI's protocol, or none", "none")
+		s, err := d.Line("Which language model? Type openai, anthropic, the address of a server with the OpenAI API, or none", "none")
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (d Dialog) found(ctx context.Context, m Model, a *Answers) (ok bool, err er
 				return false, err
 			}
 		}
-		store, err := d.Yes("Store "+m.Var+" as well? Otherwise parley has the key only in a shell that sets it", true)
+		store, err := d.Yes("Store "+m.Var+" for parley? Otherwise parley has the key only when its environment sets "+m.Var, true)
 		if err != nil {
 			return false, err
 		}
@@ -177,14 +177,14 @@ func (d Dialog) keep(m Model, err error) (bool, error) {
 	if status == http.StatusUnauthorized {
 		return false, nil
 	}
-	return d.Yes("  Use it anyway?", status == 0) // 403: also a key that may not list models
+	return d.Yes("  Use the key anyway?", status == 0) // 403: also a key that may not list models
 }
 
 // key asks for the key of a model, and returns the models that its provider has; nil = unknown.
 func (d Dialog) key(ctx context.Context, m *Model) (names []string, err error) {
 	provider, _, _ := strings.Cut(m.Name, "/")
 	for {
-		if m.Key, err = d.secret("  Key for " + provider + "; press Enter if it needs none"); err != nil {
+		if m.Key, err = d.secret("  Key for " + provider + "; press Enter if the server needs none"); err != nil {
 			return nil, err
 		}
 		names, err := d.try(ctx, *m)

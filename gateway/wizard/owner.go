@@ -226,7 +226,7 @@ func (d Dialog) listen(ctx context.Context, c Channel, code *oneTime) (who chann
 			if ran == nil {
 				ran = context.Cause(run)
 			}
-			return who, fmt.Errorf("cannot hear what people send to %s: %w", c.Name, ran)
+			return who, fmt.Errorf("cannot receive messages for %s: %w", c.Name, ran)
 		case <-look.C:
 			if health == nil {
 				continue
