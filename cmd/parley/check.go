@@ -76,7 +76,8 @@ func sayChecked(p *page, v checked) {
 	if n := len(v.Problems); n > 0 {
 		warned = ", with " + channels.Plural(n, "warning")
 	}
-	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, channels.Plural(v.Agents, "agent"), channels.Plural(len(v.Names), "account"), strings.Join(v.Names, ", "))
+	_, accounts, _ := strings.Cut(channels.Plural(len(v.Names), "account"), " ") // the names stand behind it
+	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, channels.Plural(v.Agents, "agent"), accounts, strings.Join(v.Names, ", "))
 	for _, m := range v.Prices {
 		p.printf("%s counts toward dollar budgets at the catalogue's price: $%v in, $%v out per million tokens. To use another price, set input and output in models.providers.*.models.*.\n", m.Model, m.Input, m.Output)
 	}

@@ -28,7 +28,7 @@ import (
 type initCmd struct {
 	Yes     bool              `short:"y" help:"Ask no questions: use the other flags, and the model that parley finds."`
 	Force   bool              `help:"Replace an existing configuration; the old file is kept beside it."`
-	Name    string            `help:"Name of the agent."`
+	Name    string            `placeholder:"NAME" help:"Name of the agent."`
 	Token   map[string]string `placeholder:"CHANNEL=TOKEN" help:"Token of a bot. @FILE reads the token from a file, $$NAME from a variable."`
 	Channel []string          `placeholder:"CHANNEL" help:"Channel without a token, to be linked later with parley login."`
 	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"URL of another server in place of the platform's own."`

@@ -181,16 +181,21 @@ func meant(err error) error {
 	return err
 }
 
-// missingArgument says what the first of the missing arguments is, with an example of the command.
+// missingArgument says what the argument is that is missing, if only one is, and shows an example of the command.
 func missingArgument(node *kong.Node, missing string) string {
 	name, _, _ := strings.Cut(missing, ">")
+	several := strings.Contains(missing, " <")
 	i := slices.IndexFunc(node.Positional, func(v *kong.Positional) bool { return v.Name == name })
 	_, lines, ok := strings.Cut(node.Detail, "Examples:\n\n")
 	if i < 0 || !ok {
 		return ""
 	}
 	example, _, _ := strings.Cut(lines, "\n")
-	return fmt.Sprintf(" (%s); for example: %s", strings.TrimSuffix(node.Positional[i].Help, "."), strings.TrimSpace(example))
+	about := " (" + strings.TrimSuffix(node.Positional[i].Help, ".") + ")"
+	if several {
+		about = ""
+	}
+	return fmt.Sprintf("%s; for example: %s", about, strings.TrimSpace(example))
 }
 
 // grammar is the command line as kong reads it.
