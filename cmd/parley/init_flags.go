@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/gateway/accounts"
 	"parley/gateway/filesystem"
@@ -122,7 +123,11 @@ func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []mode
 	case found:
 		m.Name = cmp.Or(c.Model, m.Name)
 	case c.Model != "" && !wizard.HasAPI(provider):
-		return nil, c.openQuestion(d, misuse("--model %s: no server of %q was found. --model takes a model of openai or anthropic, or of a server that runs on this machine, for example openai/gpt-5.1", c.Model, provider))
+		help := "--model takes a model of openai or anthropic, or of a server that runs on this machine, for example openai/gpt-5.1"
+		if program, start := models.HowToStart(provider, agent.Provider{}); start != "" {
+			help = "to start " + program + ": " + start
+		}
+		return nil, c.openQuestion(d, misuse("--model %s: no server of %q was found; %s", c.Model, provider, help))
 	case c.Model != "" && !c.Yes:
 		return nil, d.NamedModel(e.ctx, c.Model, a)
 	case c.Model != "":

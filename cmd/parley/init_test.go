@@ -158,6 +158,7 @@ func TestInitRefusals(t *testing.T) {
 func TestInitFlags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.env = []string{"OLLAMA_HOST=127.0.0.1:1"}
 	bot := []string{"--api-url", "telegram=" + w.tg.URL(), "--state", "state"}
 	out, err := w.answering([]string{"none", "", "n"}, append(bot, "--name", "Ada", "--token", "telegram="+w.tg.Token(), "--owner", "telegram:1001", "--inline")...)
 	if err != nil || strings.Contains(out, "What is your agent called") || strings.Contains(out, "Token for telegram") || strings.Contains(out, "Press Enter to skip, or type your id") || strings.Contains(out, ".env of their own") {
@@ -185,6 +186,7 @@ func TestInitFlags(t *testing.T) {
 		"--token=zebra=1":           `--token zebra: there is no channel "zebra"`,
 		"--channel=zebra":           `--channel zebra: there is no channel "zebra"`,
 		"--model=openai/gpt-5.1":    "set OPENAI_API_KEY",
+		"--model=ollama/qwen3:8b":   `no server of "ollama" was found; to start Ollama: ollama serve`,
 	} {
 		if out, code := w.cli("init", "--yes", "--force", flag); code != exitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d, %s", flag, code, out)
