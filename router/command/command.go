@@ -157,7 +157,7 @@ func IsName(s string) bool {
 
 // Execute runs a command's row and adds its answer. Where only the command fails, that is the answer: sent again, it would fail again.
 func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (Result, error) {
-	if !c.Owner {
+	if !c.Owner && !c.In.Address.Type.Several() {
 		var err error
 		if c.paired, err = t.store.Paired(ctx, c.In.Address.Channel, c.In.Address.Account, c.In.Sender.ID); err != nil {
 			return Result{}, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends the message again
