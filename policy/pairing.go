@@ -28,6 +28,11 @@ func NewCode(rand io.Reader) (string, error) {
 	return string(b[:]), nil
 }
 
+// IsCode reports whether a word is written as NewCode writes codes.
+func IsCode(word string) bool {
+	return len(word) == CodeLen && strings.Trim(word, codeAlphabet) == ""
+}
+
 // HashCode returns the hash under which a pairing code is stored. It belongs to one channel kind. Case, and spaces around the code, do not matter.
 func HashCode(kind channels.Kind, code string) string {
 	h := sha256.Sum256([]byte("parley pairing code 1\x00" + string(kind) + "\x00" + strings.ToUpper(strings.TrimSpace(code))))

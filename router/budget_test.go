@@ -242,7 +242,7 @@ func TestUsageCommand(t *testing.T) {
 		}
 		for _, c := range []struct{ from, say, want, not string }{
 			{routertest.Guest, "hi", "echo: hi", "·"},
-			{routertest.Guest, "/usage", "This session: 15 tokens (10 in, 5 out) in 1 calls, $0.002; of 1.0k tokens (1%) a day", "host"},
+			{routertest.Guest, "/usage", "This session: 15 tokens (10 in, 5 out) in 1 call, $0.002; of 1.0k tokens (1%) a day", "host"},
 			{routertest.Guest, "/usage full", "· 1.2k in, 300 out, $0.004", ""},
 			{routertest.Guest, "hi", "echo: hi\n\n· 10 in, 5 out, $0.002", ""},
 			{routertest.Guest, "/usage tokens", "· 1.2k in, 300 out", "$"},

@@ -40,7 +40,7 @@ func TestFirstApprovalMakesTheOwner(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, unowned)
 		ann, bo := routertest.Direct("ann"), routertest.Direct("bo")
 		a := approve(g, "ann", sessions.FirstOwner)
-		if !a.Owner || !a.First || !strings.Contains(a.AboutOwner(), "becomes the owner") || strings.Contains(a.AboutOwner(), "conversation") {
+		if !a.Owner || !a.First || !strings.Contains(a.AboutOwner(), "is now the owner") || strings.Contains(a.AboutOwner(), "conversation") {
 			t.Errorf("%+v: %s", a, a.AboutOwner())
 		}
 		b := approve(g, "bo", sessions.FirstOwner)
@@ -50,7 +50,7 @@ func TestFirstApprovalMakesTheOwner(t *testing.T) {
 		if got := g.Asks(ann, "ann", "/whoami"); !strings.Contains(got, "one of my owners") {
 			t.Errorf("ann: %q", got)
 		}
-		if got := g.Asks(bo, "bo", "/send off"); !strings.Contains(got, "add `fake:bo` to `commands.ownerAllowFrom`") {
+		if got := g.Asks(bo, "bo", "/send off"); !strings.Contains(got, "run `parley pairing approve fake bo --owner`") {
 			t.Errorf("bo: %q", got)
 		}
 		g.Stop()
@@ -270,6 +270,62 @@ func TestOwnerOnTwoAccounts(t *testing.T) {
 		}
 		if p, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil || p.Owner {
 			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
+// Who cannot become an owner now is named with the reason, and with the command that helps; who was let in by a code reads the command that makes an
+// owner of them, and others read the key of the configuration.
+func TestOwnerWhoIsNotLetIn(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		boss := routertest.Direct(routertest.Owner)
+		refuse := func(word string, owner sessions.Ownership, kind error, want string) {
+			t.Helper()
+			if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, word, owner); !errors.Is(err, kind) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", word, err)
+			}
+		}
+		g.Say(routertest.Direct("ann"), "ann", "hi")
+		code := g.Code(routertest.Direct("ann"))
+		refuse("ann", sessions.AnyOwner, sessions.ErrConflict, "fake:ann still waits for approval; approve the code that the bot gave this person: parley pairing approve fake CODE --owner")
+		refuse("ann", sessions.FirstOwner, sessions.ErrConflict, "approve the code that the bot gave this person: parley pairing approve fake CODE")
+		refuse("bo", sessions.AnyOwner, sessions.ErrNotFound, "no person on fake has this code or this id; let the person write to the bot, then approve the code that the bot gives: parley pairing approve fake CODE --owner")
+		refuse("NOTACODE", sessions.FirstOwner, sessions.ErrNotFound, "no pairing on fake is waiting for this code")
+		g.Asks(boss, routertest.Owner, "/pair reject "+code)
+		refuse("ann", sessions.AnyOwner, sessions.ErrConflict, "fake:ann was turned down; to let this person ask again: parley pairing remove fake ann")
+		approve(g, "cy", sessions.NoOwner)
+		if got := g.Asks(routertest.Direct("cy"), "cy", "/whoami"); !strings.HasSuffix(got, "To become an owner, run `parley pairing approve fake cy --owner` on the host.") {
+			t.Errorf("%q", got)
+		}
+		if a, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "cy", sessions.AnyOwner); err != nil || !a.Owner {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if got := g.Asks(routertest.Direct("cy"), "cy", "/whoami"); strings.Contains(got, "To become") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// A code of parley init that arrives at the host is answered without the model; a /start alone, or with the word of another link, is the greeting.
+// source: core.telegram.org/bots/features#deep-linking
+func TestStartWithACode(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		for who, want := range map[string]string{routertest.Owner: " You are one of my owners.", routertest.Guest: " You are not my owner. To become one, add `fake:2002`"} {
+			for _, text := range []string{"/start ABCDEFG2", "/start: ABCDEFG2"} {
+				if got := g.Asks(routertest.Direct(who), who, text); !strings.HasPrefix(got, "This code was used already, or is no longer valid."+want) {
+					t.Errorf("%s: %q", text, got)
+				}
+			}
+			for _, text := range []string{"/start", "/start from_the_website", "/start settings", "/help"} {
+				if got := g.Asks(routertest.Direct(who), who, text); !strings.HasPrefix(got, "Write to me as you would to a person.") {
+					t.Errorf("%s: %q", text, got)
+				}
+			}
+		}
+		if n := g.Model.Count(); n != 0 {
+			t.Errorf("%d calls of the model", n)
 		}
 	})
 }

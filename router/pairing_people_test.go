@@ -38,7 +38,7 @@ func TestPairRemove(t *testing.T) {
 				t.Errorf("%s: %q", words, got)
 			}
 		}
-		if got := g.Asks(ann, "ann", "/pair remove ann"); got != "Only an owner can use /pair. To become one, add `fake:ann` to `commands.ownerAllowFrom` in the host's configuration and run `parley reload`." {
+		if got := g.Asks(ann, "ann", "/pair remove ann"); got != "Only an owner can use /pair. To become one, run `parley pairing approve fake ann --owner` on the host." {
 			t.Errorf("by somebody else: %q", got)
 		}
 		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove Fake:ann default"); got != "⚙️ Taken back: `ann`, `fake:ann` on account `default`." {

@@ -43,7 +43,7 @@ func TestSend(t *testing.T) {
 				q := toolhost.SendRequest{Source: "send 1", To: routertest.Direct(routertest.Owner), Text: "the bins", Session: c.session}
 				if x, err := g.Router.Explain(t.Context(), c.session, routertest.Direct(routertest.Owner)); err != nil || x.Verdict.Allowed() != (c.state == sessions.Sent) || x.Session != c.in {
 					t.Errorf("the explanation is %+v, %v", x, err) // contract P6: it agrees with the decision
-				} else if says := x.Steps[0].Why; strings.Contains(says, "another session") != (c.session == routertest.HookKey && c.in != routertest.HookKey) {
+				} else if says := x.Steps[0].Why; strings.Contains(says, "has also written to the session") != (c.session == routertest.HookKey && c.in != routertest.HookKey) {
 					t.Errorf("the explanation says %q", says)
 				}
 				if c.state == sessions.Withheld {

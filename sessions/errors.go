@@ -6,14 +6,22 @@ import (
 )
 
 // BadRequest returns an ErrBadRequest that has a text of its own.
-func BadRequest(format string, a ...any) error { return &badRequest{fmt.Sprintf(format, a...)} }
+func BadRequest(format string, a ...any) error { return WithText(ErrBadRequest, format, a...) }
 
-// badRequest is an ErrBadRequest whose text is complete.
-type badRequest struct{ words string }
+// WithText returns an error that is kind and has a text of its own.
+func WithText(kind error, format string, a ...any) error {
+	return &textError{kind, fmt.Sprintf(format, a...)}
+}
 
-func (e *badRequest) Error() string { return e.words }
+// textError is an error of a kind whose text is complete.
+type textError struct {
+	kind  error
+	words string
+}
 
-func (e *badRequest) Unwrap() error { return ErrBadRequest }
+func (e *textError) Error() string { return e.words }
+
+func (e *textError) Unwrap() error { return e.kind }
 
 // ErrBadRequest says that a request is wrong; the rest of the text says where.
 var ErrBadRequest = errors.New("cannot be done as asked")

@@ -56,9 +56,9 @@ func (a Approval) AboutOwner() string {
 	id := fmt.Sprintf("%s %s", a.Channel, a.User)
 	switch {
 	case !a.Owner:
-		fmt.Fprintf(&b, " This person is not an owner; `parley pairing approve %s --owner` makes one.", id)
+		fmt.Fprintf(&b, " This person is not an owner. To make this person an owner, run `parley pairing approve %s --owner`.", id)
 	case a.First:
-		fmt.Fprintf(&b, " The first person who is let in becomes the owner: this one is. `parley pairing remove %s` takes that back.", id)
+		fmt.Fprintf(&b, " This person is now the owner, as the first person who was let in. To undo that, run `parley pairing remove %s`.", id)
 	default:
 		b.WriteString(" This person is an owner.")
 	}
@@ -66,7 +66,7 @@ func (a Approval) AboutOwner() string {
 	case MovedNow:
 		fmt.Fprintf(&b, " The conversation so far continues in `%s`.", a.To)
 	case MovedLater:
-		fmt.Fprintf(&b, " An answer is under way. The conversation so far moves to `%s` if the next message comes after it.", a.To)
+		fmt.Fprintf(&b, " The bot is still answering. With the first message after that answer, the conversation so far moves to `%s`.", a.To)
 	case MovedNever:
 		fmt.Fprintf(&b, " The conversation so far was not moved and stays in `%s`, because `%s` has messages already.", a.From, a.To)
 	}

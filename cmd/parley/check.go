@@ -17,7 +17,7 @@ type checkCmd struct {
 
 // Help shows examples.
 func (checkCmd) Help() string {
-	return "Exit code 0: the configuration is valid, perhaps with warnings. Exit code 2: it cannot be used.\n\nExamples:\n\n  parley check\n  parley check --config new.yaml --json | jq .problems"
+	return "Exit code 0: the configuration is valid, perhaps with warnings. Exit code 2: the configuration has errors.\n\nExamples:\n\n  parley check\n  parley check --config new.yaml --json | jq .problems"
 }
 
 // checked is what parley check prints as JSON.
@@ -58,12 +58,15 @@ func (c checkCmd) Run(e *env) error {
 	if told := tell(e, c.asJSON, found, sayChecked); told != nil {
 		return told
 	}
+	if err != nil && c.JSON {
+		return &failure{exit: exitUsage, code: "usage", text: err.Error(), isPrinted: true}
+	}
 	return err
 }
 
 func sayChecked(p *page, v checked) {
 	if v.File == "" {
-		p.printf("There is no configuration file; parley runs with its defaults.\n")
+		p.printf("There is no configuration file, so parley uses its defaults. To write one, run parley init.\n")
 		return
 	}
 	for _, problem := range v.Problems {
@@ -71,11 +74,12 @@ func sayChecked(p *page, v checked) {
 	}
 	warned := ""
 	if n := len(v.Problems); n > 0 {
-		warned = ", with " + counted(n, "warning")
+		warned = ", with " + channels.Plural(n, "warning")
 	}
-	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, counted(v.Agents, "agent"), word(len(v.Names), "account"), strings.Join(v.Names, ", "))
+	_, accounts, _ := strings.Cut(channels.Plural(len(v.Names), "account"), " ") // the names stand behind it
+	p.printf("%s is valid%s: %s; %s: %s.\n", v.File, warned, channels.Plural(v.Agents, "agent"), accounts, strings.Join(v.Names, ", "))
 	for _, m := range v.Prices {
-		p.printf("%s counts toward budgets in dollars at the catalogue's price: $%v in, $%v out per million tokens. To use another price, set input and output in models.providers.*.models.*.\n", m.Model, m.Input, m.Output)
+		p.printf("%s counts toward dollar budgets at the catalogue's price: $%v in, $%v out per million tokens. To use another price, set input and output in models.providers.*.models.*.\n", m.Model, m.Input, m.Output)
 	}
 }
 
@@ -94,15 +98,4 @@ func accountNames(all config.Channels) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// counted returns a number with its noun: 1 warning, 2 warnings.
-func counted(n int, noun string) string { return fmt.Sprintf("%d %s", n, word(n, noun)) }
-
-// word returns a noun in the singular or the plural.
-func word(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

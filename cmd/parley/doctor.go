@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
@@ -51,7 +53,7 @@ func (c doctorCmd) Run(e *env) error {
 		return err
 	}
 	if n := tally(found, doctor.Failure); n > 0 {
-		return failed(exitFailed, "failed", "%s of %d failed", counted(n, "check"), len(found))
+		return failed(exitFailed, "failed", "%s of %d failed", channels.Plural(n, "check"), len(found))
 	}
 	return nil
 }
@@ -79,11 +81,11 @@ func examined(path string) (*config.Config, error) {
 var signs = map[doctor.Level]struct {
 	sign string
 	colour
-}{doctor.Fine: {"✓", green}, doctor.Warning: {"!", yellow}, doctor.Failure: {"✗", red}}
+}{doctor.Fine: {"✓", green}, doctor.Warning: {"!", yellow}, doctor.Failure: {"✗", red}, doctor.Skipped: {"–", faint}}
 
 func findings(p *page, fs []doctor.Finding) {
 	for _, f := range fs {
-		if f.Level == doctor.Fine && p.quiet {
+		if p.quiet && (f.Level == doctor.Fine || f.Level == doctor.Skipped) {
 			continue
 		}
 		s := signs[f.Level]
@@ -92,14 +94,8 @@ func findings(p *page, fs []doctor.Finding) {
 			p.printf("    → %s\n", f.Fix)
 		}
 	}
-	next := "nothing to do"
-	for _, f := range fs {
-		if f.Next {
-			next = f.Fix
-		}
-	}
-	p.note("\n%d ok, %s, %s\n", tally(fs, doctor.Fine), counted(tally(fs, doctor.Warning), "warning"), counted(tally(fs, doctor.Failure), "error"))
-	p.printf("Next: %s\n", next)
+	p.note("\n%d ok, %s, %s, %d not checked\n", tally(fs, doctor.Fine), channels.Plural(tally(fs, doctor.Warning), "warning"), channels.Plural(tally(fs, doctor.Failure), "error"), tally(fs, doctor.Skipped))
+	p.printf("Next: %s\n", cmp.Or(doctor.FirstStep(fs), "nothing to do"))
 }
 
 func tally(fs []doctor.Finding, l doctor.Level) (n int) {

@@ -36,6 +36,8 @@ type failure struct {
 	text string // for people: what is wrong, and what to do
 	rule string // of the send policy that refuses; "" = it is not that
 	err  error  // what it wraps, if anything
+
+	isPrinted bool // the command's answer has all of it: only the exit code is left
 }
 
 func (f *failure) Error() string { return f.text }
@@ -124,12 +126,13 @@ func exitOf(err error) (exit int, code string) {
 // printError writes an error to standard error: in words, or as the API has it for programs that asked for JSON.
 func printError(w io.Writer, err error, asJSON bool) (exit int) {
 	exit, code := exitOf(err)
-	if exit == 0 {
-		return 0
+	f, ours := errors.AsType[*failure](err)
+	if exit == 0 || ours && f.isPrinted {
+		return exit
 	}
 	if asJSON {
 		said := api.Failure{Error: err.Error(), Code: code}
-		if f, ours := errors.AsType[*failure](err); ours {
+		if ours {
 			said.Rule = f.rule
 		}
 		writeJSON(w, said)

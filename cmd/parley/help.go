@@ -118,7 +118,7 @@ var examples = map[string][]string{
 	"logout":           {"logout whatsapp"},
 	"pairing":          {"pairing", "pairing approve telegram CODE"},
 	"pairing list":     {"pairing list"},
-	"pairing approve":  {"pairing approve telegram CODE"},
+	"pairing approve":  {"pairing approve telegram CODE", "pairing approve telegram 1001 --owner"},
 	"pairing reject":   {"pairing reject telegram CODE"},
 	"pairing remove":   {"pairing remove telegram 1001"},
 	"policy":           {"policy rules", "policy explain garden"},

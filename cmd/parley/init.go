@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"parley/cmd/internal/tables"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -28,16 +26,16 @@ import (
 )
 
 type initCmd struct {
-	Yes     bool              `short:"y" help:"Ask nothing: take what the other flags say, and what is found."`
-	Force   bool              `help:"Replace a configuration that is there."`
-	Name    string            `help:"What the agent is called."`
-	Token   map[string]string `placeholder:"CHANNEL=TOKEN" help:"Token of a bot. @FILE or $$NAME instead of a token reads it from there."`
-	Channel []string          `placeholder:"CHANNEL" help:"A channel without a token, which is linked later."`
-	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"Another server than the platform's own."`
-	Owner   []string          `placeholder:"CHANNEL:ID" help:"Who owns the host."`
-	Model   string            `placeholder:"PROVIDER/MODEL" help:"The model of a provider of which the environment has the key. Without it what is found."`
-	Inline  bool              `help:"Secrets go into the configuration, not into a file .env beside it."`
-	State   string            `placeholder:"DIR" help:"The state folder."`
+	Yes     bool              `short:"y" help:"Ask no questions: use the other flags, and the model that parley finds."`
+	Force   bool              `help:"Replace an existing configuration; the old file is kept beside it."`
+	Name    string            `placeholder:"NAME" help:"Name of the agent."`
+	Token   map[string]string `placeholder:"CHANNEL=TOKEN" help:"Token of a bot. @FILE reads the token from a file, $$NAME from a variable."`
+	Channel []string          `placeholder:"CHANNEL" help:"Channel without a token, to be linked later with parley login."`
+	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"URL of another server in place of the platform's own."`
+	Owner   []string          `placeholder:"CHANNEL:ID" help:"Owner of the host: channel and user id."`
+	Model   string            `placeholder:"PROVIDER/MODEL" help:"Language model. Its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY. Default: the model that parley finds."`
+	Inline  bool              `help:"Write secrets into the configuration, not into a file .env beside it."`
+	State   string            `placeholder:"DIR" help:"State folder."`
 	asJSON
 }
 
@@ -61,7 +59,7 @@ func (c initCmd) Run(e *env) error {
 	if path == "" {
 		path = usualConfig()
 	}
-	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}, Inline: c.Inline}
 	if c.JSON {
 		d.Out = os.Stderr // the questions
 	}
@@ -81,12 +79,9 @@ func (c initCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var a wizard.Answers
-	var notes []models.Note
-	if c.Yes {
-		a, notes, err = c.answers(e, d)
-	} else {
-		a, err = d.Ask(e.ctx)
+	a, notes, err := c.answers(e, d)
+	if err == nil && !c.Yes {
+		a, err = d.Ask(e.ctx, a)
 	}
 	if errors.Is(err, wizard.ErrEnded) {
 		return misuse("%w%s", err, missing(a))
@@ -102,7 +97,7 @@ func (c initCmd) Run(e *env) error {
 func missing(a wizard.Answers) string {
 	var b strings.Builder
 	line := func(flag, what string) { fmt.Fprintf(&b, "\n  %-24s %s", flag, what) }
-	b.WriteString("\nWithout a terminal, run parley init --yes with these flags:")
+	b.WriteString("\nWithout a terminal, run parley init --yes with flags:")
 	if a.Agent == "" {
 		line("--name NAME", "the name of the agent")
 	}
@@ -113,7 +108,7 @@ func missing(a wizard.Answers) string {
 		line("--token 'CHANNEL=$NAME'", "the token of a bot, from a variable")
 	}
 	if len(a.Owners) == 0 {
-		line("--owner CHANNEL:ID", "the owner; without it the first person who is approved becomes the owner")
+		line("--owner CHANNEL:ID", "the owner; default: the first person who is approved")
 	}
 	return b.String()
 }
@@ -135,9 +130,9 @@ func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 	case err != nil:
 		return err
 	case c.Yes:
-		return misuse("%s is there already: --force replaces it, --config names another file", path)
+		return misuse("%s exists; use --force to replace the file, or --config FILE to write another", path)
 	}
-	yes, err := d.Yes(path+" is there already. Replace it? (the old one is kept beside it)", false)
+	yes, err := d.Yes(path+" exists. Replace the file? (parley keeps the old one beside it)", false)
 	if err == nil && !yes {
 		err = failed(exitRefused, "kept", "%s was left as it is", path)
 	}
@@ -151,112 +146,12 @@ func (c initCmd) foreignEnv(d wizard.Dialog, folder string) ([]string, error) {
 	if err != nil || len(names) == 0 || c.Yes || d.Hidden == nil {
 		return names, err
 	}
-	yes, err := d.Yes(chatclient.OneLine(fmt.Sprintf("%s is there already and sets %s. parley did not write it, and it can send your keys to other servers. Is it yours, and to count from now on?",
+	yes, err := d.Yes(chatclient.OneLine(fmt.Sprintf("%s exists and sets %s. parley did not write this file, which could send your keys to other servers. Is the file yours, and may parley use it?",
 		filepath.Join(folder, configfile.EnvName), strings.Join(names, ", "))), false)
 	if yes {
 		names = nil
 	}
 	return names, err
-}
-
-// answers takes them from the flags. The notes say why there is no model, where there is none.
-func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []models.Note, err error) {
-	a.Agent, a.Env = c.Name, !c.Inline
-	row := func(kind string) (accounts.Adapter, error) {
-		i := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return string(r.Kind) == kind })
-		if i < 0 {
-			return accounts.Adapter{}, misuse("there is no channel %q", kind)
-		}
-		return d.Adapters[i], nil
-	}
-	for _, kind := range slices.Sorted(maps.Keys(c.Token)) {
-		if _, err := row(kind); err != nil {
-			return a, nil, err
-		}
-		token, err := valueOf(c.Token[kind])
-		if err != nil {
-			return a, nil, err
-		}
-		ch := wizard.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
-		if ch.Name, err = d.Check(e.ctx, ch); err != nil {
-			problem := d.TokenProblem(ch, err)
-			if wizard.Wrong(err) {
-				return a, nil, failed(exitRefused, "unauthorized", "--token %s: %s", kind, problem)
-			}
-			fmt.Fprintf(os.Stderr, "--token %s: %s It is used anyway.\n", kind, problem)
-		}
-		if name, ok := strings.CutPrefix(c.Token[kind], "$"); ok {
-			a.Stored = append(a.Stored, name)
-		}
-		a.Channels = append(a.Channels, ch)
-	}
-	for _, kind := range c.Channel {
-		if _, err := row(kind); err != nil {
-			return a, nil, err
-		}
-		a.Channels = append(a.Channels, wizard.Channel{Kind: channels.Kind(kind), APIURL: c.APIURL[kind]})
-	}
-	for _, o := range c.Owner {
-		kind, id, ok := strings.Cut(o, ":")
-		r, err := row(kind)
-		if err != nil || !ok {
-			return a, nil, misuse("--owner %s: want channel:id, for example telegram:1001", o)
-		}
-		owner, err := wizard.Owner(r, id)
-		if err != nil {
-			return a, nil, misuse("--owner %s: %w", o, err)
-		}
-		a.Owners = append(a.Owners, owner)
-	}
-	if notes, err = c.model(e, d, &a); err != nil {
-		return a, nil, err
-	}
-	if len(a.Channels) > 0 && len(a.Owners) == 0 {
-		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "parley pairing approve CHANNEL CODE, or --owner CHANNEL:ID"})
-	}
-	return a, notes, nil
-}
-
-// model takes the model that the flags name, or that is found, and tests its key. The notes say why there is none.
-func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []models.Note, err error) {
-	m, why, found := d.Detect(e.ctx, c.Model)
-	switch provider, _, _ := strings.Cut(c.Model, "/"); {
-	case found && (c.Model == "" || strings.HasPrefix(m.Name, provider+"/")):
-		a.Model = m
-		a.Model.Name = cmp.Or(c.Model, m.Name)
-	case c.Model != "":
-		return nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
-	case !found:
-		notes = []models.Note{{Text: "no language model was found (" + why + "). The built-in demo model answers; it understands only a few phrases",
-			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, give Ollama a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}
-	}
-	if a.Model.Var != "" {
-		problem, rejected := d.Try(e.ctx, a.Model)
-		if rejected {
-			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, a.Model.Var)
-		}
-		if problem != "" {
-			fmt.Fprintf(os.Stderr, "%s It is used anyway.\n", problem)
-		}
-		a.Stored = append(a.Stored, a.Model.Var)
-		a.Model = a.Model.Stored(d.Getenv)
-	}
-	return notes, nil
-}
-
-// valueOf reads a secret that is not on the command line, where other users see it.
-func valueOf(s string) (string, error) {
-	if name, ok := strings.CutPrefix(s, "@"); ok {
-		b, err := filesystem.Read(name)
-		return strings.TrimSpace(string(b)), err
-	}
-	if name, ok := strings.CutPrefix(s, "$"); ok {
-		if v := os.Getenv(name); v != "" {
-			return v, nil
-		}
-		return "", misuse("the variable %s is not set", name)
-	}
-	return s, nil
 }
 
 // write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.
@@ -277,7 +172,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	}
 	getenv := func(name string) string { return cmp.Or(os.Getenv(name), values[name]) }
 	if _, _, err := config.Parse(path, text, accounts.Table(tables.Adapters()), getenv); err != nil {
-		return fmt.Errorf("these answers make no configuration: %w", err)
+		return fmt.Errorf("these answers do not make a valid configuration: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -352,7 +247,7 @@ func initWords(p *page, out initialised) {
 	next := "Next"
 	if folder := filepath.Dir(out.Config); len(out.ForeignEnv) > 0 {
 		next = "Then"
-		p.printf("Note: %s was there before and sets %s, so the folder is not trusted.\n\nFirst look at that file. If it is yours:\n  parley trust %s\nIf it is not, remove it: with --config it counts as well.\n",
+		p.printf("Note: %s existed before and sets %s, so parley does not trust the folder.\n\nFirst look at that file. If the file is yours:\n  parley trust %s\nOtherwise remove the file: parley reads it with --config, too.\n",
 			chatclient.OneLine(filepath.Join(folder, configfile.EnvName)), strings.Join(out.ForeignEnv, ", "), quoted(folder))
 	}
 	name := "parley"
@@ -361,7 +256,7 @@ func initWords(p *page, out initialised) {
 	}
 	p.printf("\n%s:\n  %s doctor\n  %s\n", next, name, name)
 	for _, kind := range out.Login {
-		p.printf("and, beside the running host:\n  %s login %s\n", name, kind)
+		p.printf("and, while the host runs:\n  %s login %s\n", name, kind)
 	}
 }
 

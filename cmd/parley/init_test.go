@@ -153,3 +153,43 @@ func TestInitRefusals(t *testing.T) {
 		t.Errorf("an owner that is none: exit %d, %s", code, out)
 	}
 }
+
+// TestInitFlags: each flag answers its question, which is not asked then; a wrong value is named with its flag, and leaves the question open.
+func TestInitFlags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env = []string{"OLLAMA_HOST=127.0.0.1:1"}
+	bot := []string{"--api-url", "telegram=" + w.tg.URL(), "--state", "state"}
+	out, err := w.answering([]string{"none", "", "n"}, append(bot, "--name", "Ada", "--token", "telegram="+w.tg.Token(), "--owner", "telegram:1001", "--inline")...)
+	if err != nil || strings.Contains(out, "What is your agent called") || strings.Contains(out, "Token for telegram") || strings.Contains(out, "Press Enter to skip, or type your id") || strings.Contains(out, ".env of their own") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if b, err := os.ReadFile(filepath.Join(w.dir, "config.yaml")); err != nil || !bytes.Contains(b, []byte(`name: "Ada"`)) || !bytes.Contains(b, []byte(`"telegram:1001"`)) || !bytes.Contains(b, []byte("token: \""+w.tg.Token())) {
+		t.Errorf("%v: %s", err, b)
+	}
+	out, err = w.answering([]string{"none", w.tg.Token(), "", "n", "olga!", "1001", "y"}, append(bot, "--force", "--name", "Ada", "--token", "telegram=999:not-a-token", "--owner", "telegram:olga!", "--model", "zebra/z")...)
+	for _, want := range []string{"--token telegram: The platform telegram rejected the token", "--owner telegram:olga!: use a numeric id such as 1001", "--model zebra/z: no server of \"zebra\" was found", `"olga!" is not an id on telegram: use a numeric id such as 1001`,
+		"Your own id on telegram; press Enter to skip"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("no %q, %v: %s", want, err, out)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(w.dir, "config.yaml")); err != nil || !bytes.Contains(b, []byte(`"telegram:1001"`)) {
+		t.Errorf("%v: %s", err, b)
+	}
+	for flag, want := range map[string]string{
+		"--owner=telegram:olga!":    "--owner telegram:olga!: use a numeric id such as 1001",
+		"--owner=1001":              "--owner 1001: write CHANNEL:ID, for example telegram:1001",
+		"--owner=zebra:1001":        `--owner zebra:1001: there is no channel "zebra"; the channels are telegram, discord, whatsapp`,
+		"--token=telegram=@nofile":  "--token telegram=@nofile: open ",
+		"--token=telegram=$NOTHING": "--token telegram=$NOTHING: the variable NOTHING is not set",
+		"--token=zebra=1":           `--token zebra: there is no channel "zebra"`,
+		"--channel=zebra":           `--channel zebra: there is no channel "zebra"`,
+		"--model=openai/gpt-5.1":    "set OPENAI_API_KEY",
+		"--model=ollama/qwen3:8b":   `no server of "ollama" was found; to start Ollama: ollama serve`,
+	} {
+		if out, code := w.cli("init", "--yes", "--force", flag); code != exitUsage || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %s", flag, code, out)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func (c reloadCmd) Run(e *env) error {
 			p.printf("Reloaded %s: nothing changed.\n", r.Config)
 			return
 		}
-		p.printf("Reloaded %s: %s.\n", r.Config, counted(len(r.Changes), "change"))
+		p.printf("Reloaded %s: %s.\n", r.Config, channels.Plural(len(r.Changes), "change"))
 		restart := 0
 		for _, change := range r.Changes {
 			p.printf("  %s%s\n", change.Key, mark(change.Restart, " (needs a restart)"))
@@ -39,7 +39,7 @@ func (c reloadCmd) Run(e *env) error {
 			}
 		}
 		if restart > 0 {
-			p.note("Restart the host to apply %s.\n", counted(restart, "change"))
+			p.note("Restart the host to apply %s.\n", channels.Plural(restart, "change"))
 		}
 	})
 }

@@ -74,7 +74,7 @@ type cli struct {
 
 	Init    initCmd    `cmd:"" group:"setup" help:"Write a configuration, step by step."`
 	Check   checkCmd   `cmd:"" group:"setup" help:"Check the configuration."`
-	Doctor  doctorCmd  `cmd:"" group:"setup" help:"Find out what keeps the host from working, and how to fix it."`
+	Doctor  doctorCmd  `cmd:"" group:"setup" help:"Find what keeps the host from working, and how to fix it."`
 	Conf    configCmd  `cmd:"" name:"config" group:"setup" help:"Print the schema or the reference of the configuration."`
 	Trust   trustCmd   `cmd:"" group:"setup" help:"Trust the config.yaml of a folder."`
 	Backup  backupCmd  `cmd:"" group:"setup" help:"Back up the state of the host."`
@@ -154,7 +154,8 @@ func whole(args []string) (*kong.Context, *common) {
 	return k, &c.common
 }
 
-// meant adds to an argument that nobody knows the command that was probably meant. kong does so only where no command is the default.
+// meant adds the command that was probably meant to an unknown argument, which kong does only where no command is the default, and what the argument
+// is, with an example, to a missing one.
 func meant(err error) error {
 	p, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || p.Context == nil || p.Context.Selected() == nil {
@@ -162,6 +163,9 @@ func meant(err error) error {
 	}
 	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
 	node := p.Context.Selected()
+	if missing, isMissing := strings.CutPrefix(err.Error(), "expected \"<"); isMissing {
+		return fmt.Errorf("%w%s", err, missingArgument(node, missing))
+	}
 	if !ok || node.Parent == nil || strings.Contains(word, "did you mean") {
 		return err
 	}
@@ -175,6 +179,23 @@ func meant(err error) error {
 		return fmt.Errorf("%w, did you mean %q?", err, near)
 	}
 	return err
+}
+
+// missingArgument says what the argument is that is missing, if only one is, and shows an example of the command.
+func missingArgument(node *kong.Node, missing string) string {
+	name, _, _ := strings.Cut(missing, ">")
+	several := strings.Contains(missing, " <")
+	i := slices.IndexFunc(node.Positional, func(v *kong.Positional) bool { return v.Name == name })
+	_, lines, ok := strings.Cut(node.Detail, "Examples:\n\n")
+	if i < 0 || !ok {
+		return ""
+	}
+	example, _, _ := strings.Cut(lines, "\n")
+	about := " (" + strings.TrimSuffix(node.Positional[i].Help, ".") + ")"
+	if several {
+		about = ""
+	}
+	return fmt.Sprintf("%s; for example: %s", about, strings.TrimSpace(example))
 }
 
 // grammar is the command line as kong reads it.

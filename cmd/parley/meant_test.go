@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,24 @@ func TestMeant(t *testing.T) {
 		}
 		if got := meant(err).Error(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "did you mean") {
 			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+// A missing argument is named with what it is and an example, of every command that needs one.
+func TestMissingArgument(t *testing.T) {
+	t.Parallel()
+	_, err := grammar(&cli{}).Parse([]string{"completion"})
+	if got, want := fmt.Sprint(meant(err)), `expected "<shell>" (bash, zsh or fish); for example: parley completion bash > `; !strings.HasPrefix(got, want) {
+		t.Error(got)
+	}
+	for _, leaf := range grammar(&cli{}).Model.Leaves(true) {
+		if len(leaf.Positional) == 0 || !leaf.Positional[0].Required {
+			continue
+		}
+		_, err := grammar(&cli{}).Parse(strings.Fields(strings.TrimPrefix(leaf.Path(), "parley ")))
+		if got := fmt.Sprint(meant(err)); !strings.HasPrefix(got, `expected "<`) || !strings.Contains(got, "; for example: parley ") {
+			t.Errorf("%s: %s", leaf.Path(), got)
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 type pairingCmd struct {
-	List    pairingListCmd    `cmd:"" default:"withargs" help:"List who asks to be let in, and who was (the default)."`
-	Approve pairingApproveCmd `cmd:"" help:"Let somebody in."`
-	Reject  pairingRejectCmd  `cmd:"" help:"Turn somebody down: no code for a day."`
+	List    pairingListCmd    `cmd:"" default:"withargs" help:"List the people who wait for approval and those who were let in (the default)."`
+	Approve pairingApproveCmd `cmd:"" help:"Let a person in, or make a person an owner."`
+	Reject  pairingRejectCmd  `cmd:"" help:"Turn a person down: the person gets no code for a day."`
 	Remove  pairingRemoveCmd  `cmd:"" help:"Undo an approval or a rejection."`
 }
 
@@ -39,16 +39,16 @@ func (c pairingListCmd) Run(e *env) (err error) {
 func printPairing(p *page, list pairingList) {
 	g := p.grid("CHANNEL", "ACCOUNT", "ID", "~NAME", "STATE")
 	for _, x := range list.Asking {
-		state := "waits until " + p.stamp(x.Expires)
+		state := "waits; the code is valid until " + p.stamp(x.Expires)
 		if x.Rejected {
-			state = "turned down, no code until " + p.stamp(x.Expires)
+			state = "turned down, gets no code until " + p.stamp(x.Expires)
 		}
 		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), state)
 	}
 	for _, x := range list.Admitted {
 		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), letIn(x.Owner)+" since "+p.stamp(x.Since))
 	}
-	g.print("Nobody asks to be let in, and nobody was let in by a code.")
+	g.print("No person waits for approval, and no person was let in by a code.")
 }
 
 func letIn(owner bool) string {
@@ -59,9 +59,9 @@ func letIn(owner bool) string {
 }
 
 type pairingApproveCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Code    string `arg:"" help:"The code that the person was given. With --owner also the id of a person who was let in before."`
-	Owner   *bool  `negatable:"" help:"Make this person an owner, or not. Without it the first person who is ever let in becomes the owner, where the configuration names none."`
+	Channel string `arg:"" help:"Kind of the channel, such as telegram."`
+	Code    string `arg:"" help:"Code that the bot gave the person; with --owner also the id of a person who was let in before."`
+	Owner   *bool  `negatable:"" help:"Make this person an owner, or not. Default: the first person ever let in becomes the owner, unless the configuration names one."`
 	asJSON
 }
 
@@ -76,8 +76,8 @@ func (c pairingApproveCmd) Run(e *env) error {
 }
 
 type pairingRejectCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Code    string `arg:"" help:"The code that the person was given."`
+	Channel string `arg:"" help:"Kind of the channel, such as telegram."`
+	Code    string `arg:"" help:"Code that the bot gave the person."`
 	asJSON
 }
 
@@ -86,13 +86,13 @@ func (c pairingRejectCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, done, func(p *page, _ api.None) { p.note("Turned down: no code for a day.\n") })
+	return tell(e, c.asJSON, done, func(p *page, _ api.None) { p.note("The person was turned down and gets no code for a day.\n") })
 }
 
 type pairingRemoveCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	ID      string `arg:"" help:"The person's id, as parley pairing list shows it."`
-	Account string `help:"Account; without it the only one that knows the person." placeholder:"NAME"`
+	Channel string `arg:"" help:"Kind of the channel, such as telegram."`
+	ID      string `arg:"" help:"Id of the person, as parley pairing list shows it."`
+	Account string `help:"Account. Default: the only account that knows the person." placeholder:"NAME"`
 	asJSON
 }
 
@@ -103,9 +103,9 @@ func (c pairingRemoveCmd) Run(e *env) error {
 	}
 	return tell(e, c.asJSON, who, func(p *page, who sessions.Admitted) {
 		if who.Owner {
-			p.note("The approval of %s:%s on account %s is taken back.%s\n", who.Channel, who.User, who.Account, sessions.StillOwner)
+			p.note("The approval of %s:%s on account %s is undone.%s\n", who.Channel, who.User, who.Account, sessions.StillOwner)
 			return
 		}
-		p.note("%s:%s on account %s is a stranger again.\n", who.Channel, who.User, who.Account)
+		p.note("%s:%s on account %s may no longer write.\n", who.Channel, who.User, who.Account)
 	})
 }

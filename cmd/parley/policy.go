@@ -11,8 +11,8 @@ import (
 )
 
 type policyCmd struct {
-	Explain explainCmd     `cmd:"" help:"Say which rule decides about sending, and why."`
-	Rules   policyRulesCmd `cmd:"" help:"List the rules of the send policy as they are in force."`
+	Explain explainCmd     `cmd:"" help:"Show which rule of the send policy decides, and why."`
+	Rules   policyRulesCmd `cmd:"" help:"List the rules of the send policy in force."`
 }
 
 type explainCmd struct {
@@ -32,7 +32,7 @@ func (c explainCmd) Run(e *env) error {
 		return err
 	}
 	if key == "" && c.To == "" {
-		return misuse("name a session, an address (--to), or both")
+		return misuse("name a session, an address with --to, or both")
 	}
 	x, err := request[api.Explanation](e, "GET /api/policy/explain", api.ExplainQuery{Session: key, To: c.To})
 	if err != nil {
@@ -62,7 +62,7 @@ func printExplanation(p *page, x api.Explanation) {
 
 // lift says how a session's own setting is taken back.
 func lift(key sessions.Key) string {
-	return fmt.Sprintf("An owner lifts it with /send inherit in its chat, or with: parley sessions patch %s --send-policy inherit", key)
+	return fmt.Sprintf("To let the rules decide again, an owner writes /send inherit in that chat, or runs: parley sessions patch %s --send-policy inherit", key)
 }
 
 type policyRulesCmd struct {
@@ -81,10 +81,10 @@ func (c policyRulesCmd) Run(e *env) error {
 		}
 		why := "as configured"
 		if !r.Set {
-			why = "nothing else is configured"
+			why = "the default; session.sendPolicy.default is not set"
 		}
 		g.row("otherwise", r.Default, why)
 		g.print("")
-		p.note("\nAny deny that matches wins over any allow. A session's own setting comes first: parley policy explain SESSION.\n")
+		p.note("\nA matching deny wins over a matching allow. A session's own setting wins over all rules: parley policy explain SESSION.\n")
 	})
 }

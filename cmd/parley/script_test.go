@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -33,8 +34,9 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmds := hour()
-	maps.Copy(cmds, map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted, "sqlite": sqliteScript, "lease": sqliteLease})
+	cmds, walks := hour(), &walks{began: map[string]time.Time{}}
+	t.Cleanup(func() { walks.log(t) })
+	maps.Copy(cmds, map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted, "sqlite": sqliteScript, "lease": sqliteLease, "walk": walks.begin, "walked": walks.end})
 	testscript.Run(t, testscript.Params{
 		Dir:             filepath.Join("testdata", "script"),
 		ContinueOnError: true,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/sessions"
@@ -138,7 +139,7 @@ func printSession(p *page, s api.SessionDetail) {
 		line("state", "archived")
 	}
 	if s.Waiting > 0 {
-		p.printf("  %-12s %d runs\n", "waiting", s.Waiting)
+		line("waiting", channels.Plural(s.Waiting, "run"))
 	}
 	line("active", p.ago(s.Updated))
 	if !s.Created.IsZero() {

@@ -134,16 +134,16 @@ func (c agentCmd) Run(e *env) error {
 }
 
 type sendCmd struct {
-	To      string `arg:"" help:"Address of a chat that has written before: channel/account/direct|group|channel/chat[/thread]."`
-	Message string `arg:"" help:"The text; - reads standard input."`
-	Session string `help:"Whose send policy applies and whose transcript has it; without it the session that the chat last wrote to." placeholder:"SESSION"`
+	To      string `arg:"" help:"Address of a chat that wrote before: channel/account/direct|group|channel/chat[/thread]."`
+	Message string `arg:"" help:"Text; - reads standard input."`
+	Session string `help:"Session whose send policy decides and whose transcript gets the text. Default: the session that the chat last wrote to." placeholder:"SESSION"`
 	Once    string `help:"Idempotency key: the same again has no second effect." placeholder:"KEY"`
 	asJSON
 }
 
 // Help shows examples.
 func (sendCmd) Help() string {
-	return "No agent is asked: the text itself is sent, under the send policy, and is in the transcript. Exit code 5: the send policy lets nothing out to that chat.\n\nExamples:\n\n  parley send telegram/default/direct/1001 \"the backup is done\"\n  df -h | parley send telegram/default/group/-100500 -"
+	return "parley sends the text itself, without an agent. The send policy decides, and the transcript gets the text. Exit code 5: the send policy withheld the text.\n\nExamples:\n\n  parley send telegram/default/direct/1001 \"the backup is done\"\n  df -h | parley send telegram/default/group/-100500 -"
 }
 
 func (c sendCmd) Run(e *env) error {

@@ -57,7 +57,7 @@ func printTrace(p *page, t sessions.Trace) {
 			for _, b := range m.ToolCalls() {
 				p.printf("%s  tool %s called (%s)\n", p.stamp(m.Time), b.Name, b.ID)
 			}
-			p.printf("%s  %s: %d characters, %s\n", p.stamp(m.Time), m.Model, len(m.Text()), m.Stop)
+			p.printf("%s  %s: %s, %s\n", p.stamp(m.Time), m.Model, channels.Plural(len(m.Text()), "character"), m.Stop)
 		}
 	}
 	for _, d := range t.Deliveries {

@@ -93,7 +93,7 @@ func TestInitNamesForeignVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := w.here("--config", "config.yaml", "init", "--yes")
-	if err != nil || !strings.Contains(out, "OPENAI_API_KEY, OPENAI_BASE_URL") || !strings.Contains(out, ".env was there before") || !strings.Contains(out, "parley trust ") {
+	if err != nil || !strings.Contains(out, "OPENAI_API_KEY, OPENAI_BASE_URL") || !strings.Contains(out, ".env existed before") || !strings.Contains(out, "parley trust ") {
 		t.Errorf("with flags: %v, %s", err, out)
 	}
 	if strings.Contains(out, "theirs") {
@@ -103,7 +103,7 @@ func TestInitNamesForeignVariables(t *testing.T) {
 		t.Errorf("the variables count: %s", out)
 	}
 	out, err = w.answering([]string{"y", "Ada", "none", "", "", "n"}) // no terminal: nothing is asked about the file
-	if err != nil || !strings.Contains(out, ".env was there before") {
+	if err != nil || !strings.Contains(out, ".env existed before") {
 		t.Errorf("with answers: %v, %s", err, out)
 	}
 	if out, _ := w.here("check"); !strings.Contains(out, "not trusted") {
@@ -113,7 +113,7 @@ func TestInitNamesForeignVariables(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	out, err = w.here("--config", "config.yaml", "init", "--yes", "--force")
-	if err != nil || strings.Contains(out, ".env was there") {
+	if err != nil || strings.Contains(out, ".env existed") {
 		t.Errorf("trusted: %v, %s", err, out)
 	}
 	if err := os.Remove(env); err != nil {

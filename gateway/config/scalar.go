@@ -88,9 +88,9 @@ func (d *decoder) expand(n *yaml.Node, f field.Field, at spot) (expansion, bool)
 		return e, f.UnsetEmpty || f.Type == field.SecretType
 	}
 	for _, name := range slices.Compact(e.missing) {
-		hint := "set it, or write ${" + name + ":-default}"
+		hint := "set " + name + ", or write ${" + name + ":-default}"
 		if isSecret(f.Type) { // a default would put the secret into this file
-			hint = "set it in .env beside this file"
+			hint = "set " + name + " in .env beside this file"
 		}
 		d.wrong(at, "the environment variable "+name+" is not set", hint)
 	}

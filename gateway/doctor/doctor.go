@@ -26,15 +26,17 @@ const (
 	Fine    Level = "ok"
 	Warning Level = "warning" // it works, but may fail later
 	Failure Level = "error"   // it does not work
+	Skipped Level = "skipped" // the check was not made; the text says why
 )
 
 // Finding is one line of the result.
 type Finding struct {
 	Check string `json:"check"` // what was looked at: config, state, disk, …
 	Level Level  `json:"level"`
-	Text  string `json:"text"`           // what was found, and what that means
-	Fix   string `json:"fix,omitempty"`  // what to do about it
-	Next  bool   `json:"next,omitempty"` // of all findings, the one to act on first
+	Text  string `json:"text"`            // what was found, and what that means
+	Fix   string `json:"fix,omitempty"`   // what to do about it
+	About string `json:"about,omitempty"` // the key of the configuration that Fix is about; "" = Check says it
+	Next  bool   `json:"next,omitempty"`  // of all findings, the one to act on first
 }
 
 // Deps holds what the checks look at: the configuration, the folders, the clients.
@@ -156,7 +158,7 @@ func first(fs []Finding) int {
 			cause++
 		}
 		r := map[Level]int{Failure: 200, Warning: 100}[f.Level] - cause
-		if f.Level == Fine && f.Check != "host" { // only optional advice
+		if (f.Level == Fine || f.Level == Skipped) && f.Check != "host" { // only optional advice
 			continue
 		}
 		if f.Fix != "" && (best < 0 || r > rank) {
@@ -179,6 +181,10 @@ func fine(check, format string, a ...any) Finding {
 	return Finding{Check: check, Level: Fine, Text: fmt.Sprintf(format, a...)}
 }
 
+func skipped(check, fix, format string, a ...any) Finding {
+	return Finding{Check: check, Level: Skipped, Text: fmt.Sprintf(format, a...), Fix: fix}
+}
+
 func warn(check, fix, format string, a ...any) Finding {
 	return Finding{Check: check, Level: Warning, Text: fmt.Sprintf(format, a...), Fix: fix}
 }
@@ -187,10 +193,14 @@ func wrong(check, fix, format string, a ...any) Finding {
 	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Fix: fix}
 }
 
-// counted returns a number with its noun: 1 model, 2 models.
-func counted[N int | int64 | uint64](n N, noun string) string {
-	if n == 1 {
-		return fmt.Sprintf("%d %s", n, noun)
+// FirstStep says what to do first, and about what; "" = nothing needs to be done.
+func FirstStep(fs []Finding) string {
+	for _, f := range fs {
+		if about := cmp.Or(f.About, f.Check); f.Next && !strings.Contains(f.Fix, about) {
+			return about + ": " + f.Fix
+		} else if f.Next {
+			return f.Fix
+		}
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return ""
 }

@@ -99,13 +99,57 @@ func TestAllIsWell(t *testing.T) {
 	defer srv.Close()
 	fs := setup{platform: srv.URL, models: []string{"m1"}}.run(t)
 	for _, f := range fs {
-		if f.Level != Fine && f.Check != "disk" { // that is this machine's
+		if f.Level != Fine && f.Level != Skipped && f.Check != "disk" { // that is this machine's
 			t.Errorf("%+v", f)
 		}
 	}
 	expect(t, fs, "fake", Fine, "the token of @bot")
 	expect(t, fs, "model mock", Fine, "lists 1 model")
 	expect(t, fs, "port", Fine, "is free")
+	expect(t, fs, "host", Skipped, "the checks that need one were not made")
+	expect(t, fs, "model", Skipped, "the model itself was not called") // no tick for what was not tried
+	for _, f := range fs {
+		if f.Level == Fine && strings.Contains(f.Text, "not ") {
+			t.Errorf("a tick: %+v", f)
+		}
+	}
+}
+
+// TestStoppedServer: a model server of this machine that is not started is named with its address and the command that starts it.
+// source: docs.ollama.com/faq; lmstudio.ai/docs/cli
+func TestStoppedServer(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]string{"ollama": "start Ollama at http://127.0.0.1:1/v1: ollama serve", "lmstudio": "start LM Studio at http://127.0.0.1:1/v1: lms server start", "other": "start the server of this address"} {
+		fs := setup{platform: "http://127.0.0.1:1", modelErr: errors.New("connection refused"), config: func(c *config.Config) {
+			c.Channels = nil
+			c.Models.Providers = map[string]agent.Provider{name: {API: "mock", BaseURL: "http://127.0.0.1:1/v1"}}
+			c.Agents.Defaults.Model = name + "/m1"
+		}}.run(t)
+		expect(t, fs, "model "+name, Failure, "no server listens on 127.0.0.1:1 of this machine")
+		if got := FirstStep(fs); !strings.HasPrefix(got, "model "+name+": "+start) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	fs := setup{config: func(c *config.Config) { c.Channels, c.Models.Providers, c.Agents.Defaults.Model = nil, nil, "" }, env: map[string]string{"OLLAMA_HOST": "127.0.0.1:1"}}.run(t)
+	expect(t, fs, "model", Warning, "no Ollama at http://127.0.0.1:1")
+	if got := FirstStep(fs); !strings.Contains(got, "ollama serve") {
+		t.Error(got)
+	}
+}
+
+// TestFirstStep names the account, the provider or the key that it is about, unless its words do.
+func TestFirstStep(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]Finding{
+		"telegram/biz: get a new token":  {Check: "telegram/biz", Fix: "get a new token"},
+		"models.providers.a.apiKey: set": {Check: "config", About: "models.providers.a.apiKey", Fix: "set"},
+		"start the host: parley":         {Check: "host", Fix: "start the host: parley"},
+	} {
+		f.Next = true
+		if got := FirstStep([]Finding{{Check: "disk"}, f}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
 
 func TestFindings(t *testing.T) {
@@ -135,7 +179,7 @@ func TestFindings(t *testing.T) {
 		words string
 	}{
 		"clock":          {setup{platform: slow.URL, models: m}, "time", Warning, "1h0m"},
-		"no platform":    {setup{platform: "http://127.0.0.1:1", models: m}, "fake", Failure, "cannot connect to 127.0.0.1:1"},
+		"no platform":    {setup{platform: "http://127.0.0.1:1", models: m}, "fake", Failure, "no server listens on 127.0.0.1:1"},
 		"no name":        {setup{platform: "https://nowhere.invalid", models: m}, "fake", Failure, "the name nowhere.invalid"},
 		"strange cert":   {setup{platform: strange.URL, models: m}, "fake", Failure, "certificate"},
 		"no address":     {setup{platform: "nothing", models: m}, "fake", Failure, "not the address"},

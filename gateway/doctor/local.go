@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/filesystem"
@@ -59,6 +60,7 @@ func (x *exam) configuration() (out []Finding) {
 func problemLines(ps []config.Problem) (out []Finding) {
 	for _, p := range ps {
 		f := wrong("config", p.Hint, "%s", bare(p))
+		f.About = p.Key
 		if p.Severity != config.SevereError {
 			f.Level = Warning
 		}
@@ -114,7 +116,7 @@ func (x *exam) state(context.Context) (out []Finding) {
 		out = append(out, fine(check, "the first start creates the state folder %s", dir))
 		dir = parent
 	case err != nil:
-		return []Finding{wrong(check, "give the user that runs parley access to the folders above", "cannot read the state folder %s: %v", dir, err)}
+		return []Finding{wrong(check, "give the user that runs parley access to the folders above "+dir, "cannot read the state folder %s: %v", dir, err)}
 	case !info.IsDir():
 		return []Finding{wrong(check, "move the file away, or set another state folder with state", "the state folder %s is a file", dir)}
 	default:
@@ -248,9 +250,9 @@ func (x *exam) store(ctx context.Context) []Finding {
 	}
 	if in.Missing > 0 {
 		return []Finding{warn(check, "put the newer database back, or run parley restore FILE; to accept the copy, start the host",
-			"the database is a copy from before an upgrade (schema version %d) and lacks %s", in.Schema, counted(in.Missing, "later commit"))}
+			"the database is a copy from before an upgrade (schema version %d) and lacks %s", in.Schema, channels.Plural(in.Missing, "later commit"))}
 	}
-	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %s, %s", in.Schema, counted(in.Sessions, "session"), counted(in.Messages, "message"))}
+	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %s, %s", in.Schema, channels.Plural(in.Sessions, "session"), channels.Plural(in.Messages, "message"))}
 }
 
 // server reaches a database server. Its password is never shown.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -32,7 +33,7 @@ func (x *exam) running(context.Context) []Finding {
 		return []Finding{warn(check, "correct the configuration first", "cannot ask for a running host while the configuration is invalid")}
 	}
 	if x.host == nil {
-		return []Finding{{Check: check, Level: Fine, Text: "no host is running; checks that need one were skipped", Fix: "start the host: parley"}}
+		return []Finding{skipped(check, "start the host: parley", "no host is running, so the checks that need one were not made")}
 	}
 	s := x.host
 	out := []Finding{fine(check, "parley %s has been running since %s", s.Version, s.Started.Local().Format(time.DateTime))}
@@ -43,10 +44,10 @@ func (x *exam) running(context.Context) []Finding {
 		out = append(out, wrong(check, "see the other lines, and run parley logs", "the host is not ready: %s", s.Why))
 	}
 	if n := s.Deliveries["failed"] + s.Deliveries["expired"] + s.Deliveries["held"]; n > 0 {
-		out = append(out, warn(check, "run parley deliveries list --state failed (or expired, held)", "not delivered: %s", counted(n, "outgoing message")))
+		out = append(out, warn(check, "run parley deliveries list --state failed (or expired, held)", "not delivered: %s", channels.Plural(n, "outgoing message")))
 	}
 	if s.SetAside > 0 {
-		out = append(out, warn(check, "run parley skipped --limit 1000 --json, and report the reasons as a bug", "processing failed repeatedly for %s of the last week; parley keeps them in quarantine", counted(s.SetAside, "message")))
+		out = append(out, warn(check, "run parley skipped --limit 1000 --json, and report the reasons as a bug", "processing failed repeatedly for %s of the last week; parley keeps them in quarantine", channels.Plural(s.SetAside, "message")))
 	}
 	for _, m := range s.Servers {
 		if m.Detail != "" {
@@ -96,7 +97,7 @@ func (x *exam) account(ctx context.Context, check string, a config.Account, row 
 	}
 	who := channels.Probe(ch).Identifier
 	if who == nil {
-		return append(out, fine(check, "not checked: whether the account is linked (start the host, then run parley channels)"))
+		return append(out, skipped(check, "start the host, then run parley channels", "not checked whether the account is linked: only a running host can tell"))
 	}
 	name, err := who.Identify(ctx)
 	switch {
@@ -114,7 +115,7 @@ func (x *exam) models() (out []group) {
 		m := gateway.OpenModels(ctx, x.Config, x.Providers, x.Getenv, slog.New(slog.DiscardHandler))
 		chosen := m.Chosen
 		if chosen.Offline() {
-			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or describe a provider under models.providers and set agents.defaults.model", "no language model is configured (%s); the built-in demo model answers, which understands only a few phrases", chosen.Why)}
+			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama (ollama serve), or describe a provider under models.providers and set agents.defaults.model", "no language model is configured (%s); the built-in demo model answers, which understands only a few phrases", chosen.Why)}
 		}
 		found := []Finding{fine("model", "%s is selected (%s)", chosen.Model, chosen.Why)}
 		for _, name := range slices.Sorted(maps.Keys(chosen.Providers)) {
@@ -123,7 +124,7 @@ func (x *exam) models() (out []group) {
 			}
 		}
 		found = append(found, x.facts(ctx, m)...)
-		return append(found, fine("model", "not tried: a call of the model (parley models test %s makes real ones)", chosen.Model))
+		return append(found, skipped("model", "parley models test "+chosen.Model, "the model itself was not called, because calls may cost money"))
 	}}}
 }
 
@@ -147,7 +148,7 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	if x.Config != nil && len(x.Config.Tools.MCP.Servers) > 0 {
 		beyond = ", plus the tools of MCP servers"
 	}
-	out := []Finding{fine(check, "%s%s has a context window of %d tokens (%s); prompt and tools use about %d%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
+	out := []Finding{fine(check, "%s%s has a context window of %d tokens (%s); prompt and tools use about %d tokens%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
 	notes := row.Notes
 	if x.host != nil {
 		notes = x.host.ModelNotes
@@ -177,14 +178,17 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 		return nil // the configuration was checked
 	}
 	if x.Providers[i].List == nil {
-		return append(x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), p.BaseURL == ""), fine(check, "not tried: the API key, because every call costs money (parley models test makes one)"))
+		return append(x.reach(ctx, check, models.ServerOf(p), p.BaseURL == ""), skipped(check, "parley models test "+chosen, "the API key was not tested, because each call of this API costs money"))
 	}
 	names, err := x.list(ctx, x.Providers[i], p)
 	if isLoading(err) {
 		return []Finding{warn(check, "wait until the server has loaded the model; a large one takes minutes", "the server answers and is still loading its model")}
 	}
 	if err != nil {
-		if f := x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), false); Worst(f) == Failure {
+		if f := x.reach(ctx, check, models.ServerOf(p), false); Worst(f) == Failure {
+			if program, start := models.HowToStart(name, p); start != "" && !isRoutable(models.ServerOf(p)) {
+				f[0].Fix = fmt.Sprintf("start %s at %s: %s", program, models.Place(p), start)
+			}
 			return f
 		}
 		return []Finding{x.refused(check, name, p, err)}
@@ -194,7 +198,7 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 		chats := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !models.Served{Name: n}.CanChat() })
 		return []Finding{warn(check, "set agents.defaults.model to one of: "+strings.Join(chats[:min(len(chats), 5)], ", "), "the provider answers, but does not list the model %q", model)}
 	}
-	return []Finding{fine(check, "the provider answers and lists %s", counted(len(names), "model"))}
+	return []Finding{fine(check, "the provider answers and lists %s", channels.Plural(len(names), "model"))}
 }
 
 // list lists the models of a provider. It waits a little for a server that is loading one.

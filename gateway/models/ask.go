@@ -62,7 +62,7 @@ func (a Asker) Ask(ctx context.Context, name string, p agent.Provider, model str
 	if c.client == nil {
 		c.client = plainClient
 	}
-	base := cmp.Or(p.Address(), defaultAddress(p))
+	base := ServerOf(p)
 	d, err := c.get(ctx, base+modelsPath(p, base))
 	if err != nil {
 		return Answer{}, err
@@ -101,12 +101,12 @@ func (a Asker) Ask(ctx context.Context, name string, p agent.Provider, model str
 	return x, nil
 }
 
-// defaultAddress is where a provider without a base URL is.
-func defaultAddress(p agent.Provider) string {
+// ServerOf returns the base URL of a provider's server: without a configured one, that of the protocol's own provider.
+func ServerOf(p agent.Provider) string {
 	if p.API == agent.AnthropicAPI {
-		return "https://api.anthropic.com"
+		return cmp.Or(p.Address(), "https://api.anthropic.com")
 	}
-	return "https://api.openai.com/v1"
+	return cmp.Or(p.Address(), "https://api.openai.com/v1")
 }
 
 // modelsPath is where the list of models is below a base URL. That of Anthropic's protocol ends before /v1.
@@ -174,6 +174,13 @@ func program(name, base string, list []Served) string {
 		return TGI
 	}
 	return ""
+}
+
+// HowToStart returns the program of a provider that serves models on a machine of one's own, and the command that starts the program; "" = not known.
+// source: docs.ollama.com/faq, lmstudio.ai/docs/cli (lms server start)
+func HowToStart(name string, p agent.Provider) (what, command string) {
+	what = program(name, ServerOf(p), nil)
+	return what, map[string]string{Ollama: "ollama serve", LMStudio: "lms server start"}[what]
 }
 
 // listOf reads the models of an answer: an object with data or models, or a list.

@@ -63,7 +63,7 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	if only := OnlyModel(conf); only != "" {
 		return Choice{all, only, "the only provider in models.providers"}
 	}
-	local := "no Ollama on this machine"
+	local := "no Ollama at " + strings.TrimSuffix(Place(agent.Provider{BaseURL: OllamaAddress(getenv("OLLAMA_HOST"))}), "/v1")
 	if slices.ContainsFunc(table, func(t Provider) bool { return t.API == "openai" && t.List != nil }) {
 		l, why, ok := Asker{}.FindLocal(ctx, getenv)
 		if ok {
@@ -71,9 +71,6 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 				all[l.Name] = l.Provider
 			}
 			return Choice{all, l.Name + "/" + l.Model.Name, withArticle(l.Program) + " answers on this machine"}
-		}
-		if host := getenv("OLLAMA_HOST"); host != "" {
-			local = "no Ollama at " + strings.TrimSuffix(Place(agent.Provider{BaseURL: OllamaAddress(host)}), "/v1")
 		}
 		local = cmp.Or(why, local)
 	}

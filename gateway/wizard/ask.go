@@ -27,6 +27,7 @@ type Dialog struct {
 	Providers []models.Provider
 	Getenv    func(string) string
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
+	Inline    bool                     // secrets go into the configuration without a question
 }
 
 // ErrEnded ends a dialog whose input ended.
@@ -43,12 +44,20 @@ func (d Dialog) Line(question, def string) (string, error) {
 		question += " [" + def + "]"
 	}
 	d.say("%s: ", question)
+	text, err := d.typed()
+	if err != nil {
+		d.say("\n")
+	}
+	return cmp.Or(text, def), err
+}
+
+// typed returns the next line.
+func (d Dialog) typed() (string, error) {
 	text, err := d.In.next()
 	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
-		d.say("\n")
 		return "", ErrEnded
 	}
-	return cmp.Or(strings.TrimSpace(text), def), nil
+	return strings.TrimSpace(text), nil
 }
 
 // secret asks for something that is not to be seen.
@@ -85,20 +94,25 @@ func (d Dialog) Yes(question string, def bool) (bool, error) {
 		case "n", "no":
 			return false, nil
 		}
-		d.say("  yes or no?\n")
+		d.say("  Type yes or no.\n")
 	}
 }
 
-// Ask asks for everything.
-func (d Dialog) Ask(ctx context.Context) (a Answers, err error) {
-	if a.Agent, err = d.Line("What is your agent called?", "Parley"); err != nil {
-		return a, err
+// Ask asks for everything that a does not answer yet.
+func (d Dialog) Ask(ctx context.Context, a Answers) (Answers, error) {
+	var err error
+	if a.Agent == "" {
+		if a.Agent, err = d.Line("What is your agent called?", "Parley"); err != nil {
+			return a, err
+		}
 	}
-	if err := d.model(ctx, &a); err != nil {
-		return a, err
+	if a.Model.Name == "" {
+		if err := d.model(ctx, &a); err != nil {
+			return a, err
+		}
 	}
 	for _, row := range d.Adapters {
-		if row.Platform == nil {
+		if row.Platform == nil || slices.ContainsFunc(a.Channels, func(c Channel) bool { return c.Kind == row.Kind }) {
 			continue
 		}
 		if err := d.channel(ctx, &a, row); err != nil {
@@ -108,10 +122,10 @@ func (d Dialog) Ask(ctx context.Context) (a Answers, err error) {
 	if err := d.owners(ctx, &a); err != nil {
 		return a, err
 	}
-	if !a.secrets() {
+	if !a.secrets() || d.Inline {
 		return a, nil
 	}
-	a.Env, err = d.Yes("Keep the secrets in a file .env of their own, beside the configuration?", true)
+	a.Env, err = d.Yes("Keep the secrets in a file .env beside the configuration?", true)
 	return a, err
 }
 
@@ -123,7 +137,7 @@ func (a Answers) secrets() bool {
 func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) error {
 	about, hasToken := tokenField(row)
 	if !hasToken {
-		yes, err := d.Yes(fmt.Sprintf("Connect %s? (it is linked with a phone later)", row.Kind), false)
+		yes, err := d.Yes(fmt.Sprintf("Connect %s? (you link the account with a phone later)", row.Kind), false)
 		if yes {
 			a.Channels = append(a.Channels, Channel{Kind: row.Kind})
 		}
@@ -149,7 +163,7 @@ func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) e
 			continue
 		default:
 			d.say("  %s\n", d.TokenProblem(c, err))
-			keep, err := d.Yes("  Use it anyway?", true)
+			keep, err := d.Yes("  Use the token anyway?", true)
 			if err != nil {
 				return err
 			}
@@ -168,7 +182,7 @@ func (d Dialog) TokenProblem(c Channel, err error) string {
 		return fmt.Sprintf("This is not a token of %s: it %s.", c.Kind, invalid.Problems[0].Text)
 	}
 	if Wrong(err) {
-		return fmt.Sprintf("The platform %s rejected the token: it is wrong, or was replaced by a newer one.", c.Kind)
+		return fmt.Sprintf("The platform %s rejected the token: the token is wrong, or a newer one replaced it.", c.Kind)
 	}
 	return fmt.Sprintf("Could not check the token: %s.", cause(err, d.platform(c)))
 }
@@ -236,19 +250,19 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	}
 	who := channels.Probe(ch).Identifier
 	if who == nil {
-		return "", errors.New("this platform cannot be asked")
+		return "", errors.New("parley cannot test a token of this platform")
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return who.Identify(ctx)
 }
 
-// Owner makes channel:id out of an id as its platform has it.
+// Owner returns channel:id for an id as its platform writes it. The error says what a right id looks like.
 func Owner(row accounts.Adapter, id string) (string, error) {
 	if row.Person != nil {
 		p, err := row.Person(id)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", row.Kind, err)
+			return "", err
 		}
 		id = string(p)
 	}

@@ -37,8 +37,10 @@ func cause(err error, address string) string {
 		return invalid.Error()
 	case has("proxyconnect"):
 		return host + " cannot be reached: the proxy of HTTPS_PROXY or HTTP_PROXY does not answer"
-	case errors.As(err, &dns), has("no such host", "server misbehaving"):
-		return host + " cannot be reached (DNS lookup failed)"
+	case errors.As(err, &dns):
+		return "the DNS lookup of " + dns.Name + " failed. Check the network, and the address"
+	case has("no such host", "server misbehaving"):
+		return "the DNS lookup of " + host + " failed. Check the network, and the address"
 	case has("connection refused"):
 		return host + " refuses connections"
 	case has("network is unreachable", "no route to host"):

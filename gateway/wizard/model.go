@@ -20,7 +20,7 @@ var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"},
 func (d Dialog) model(ctx context.Context, a *Answers) error {
 	if m, why, ok := d.Detect(ctx, ""); ok {
 		d.say("Found a language model: %s (%s).\n", m.Name, why)
-		yes, err := d.Yes("Use it?", true)
+		yes, err := d.Yes("Use this model?", true)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 		}
 	}
 	for {
-		s, err := d.Line("Which language model? openai, anthropic, the address of a server that speaks OpenAI's protocol, or none", "none")
+		s, err := d.Line("Which language model? Type openai, anthropic, the address of a server with the OpenAI API, or none", "none")
 		if err != nil {
 			return err
 		}
@@ -51,8 +51,32 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 			d.say("  %q is none of these; an address begins with http:// or https://\n", s)
 			continue
 		}
-		return d.key(ctx, a)
+		names, err := d.key(ctx, &a.Model)
+		if err != nil {
+			return err
+		}
+		return d.modelName(&a.Model, names)
 	}
+}
+
+// HasAPI reports whether a provider is one whose server is known by its name.
+func HasAPI(provider string) bool {
+	return slices.ContainsFunc(known, func(k struct{ name, api, model string }) bool { return k.name == provider })
+}
+
+// NamedModel takes the model provider/model of a provider of HasAPI, and asks for its key.
+func (d Dialog) NamedModel(ctx context.Context, name string, a *Answers) error {
+	provider, _, _ := strings.Cut(name, "/")
+	m := Model{Name: name, API: provider}
+	_, err := d.key(ctx, &m)
+	a.Model = m
+	return err
+}
+
+// FoundModel takes a model whose key the environment has. Without a key that works, the question about the model stays open.
+func (d Dialog) FoundModel(ctx context.Context, m Model, a *Answers) error {
+	_, err := d.found(ctx, m, a)
+	return err
 }
 
 // found takes a model that the environment has, unless its provider rejects the key, and asks whether the key is stored as well.
@@ -64,7 +88,7 @@ func (d Dialog) found(ctx context.Context, m Model, a *Answers) (ok bool, err er
 				return false, err
 			}
 		}
-		store, err := d.Yes("Store "+m.Var+" as well? Otherwise parley has the key only in a shell that sets it", true)
+		store, err := d.Yes("Store "+m.Var+" for parley? Otherwise parley has the key only when its environment sets "+m.Var, true)
 		if err != nil {
 			return false, err
 		}
@@ -128,7 +152,7 @@ func keyProblem(m Model, err error) string {
 		}
 		return fmt.Sprintf("Provider %s rejected %s (HTTP %d).", provider, which, status)
 	}
-	return fmt.Sprintf("Could not check the API key of %s: %s.", provider, cause(err, agent.Provider{API: m.API, BaseURL: m.BaseURL}.Address()))
+	return fmt.Sprintf("Could not check the API key of %s: %s.", provider, cause(err, models.ServerOf(agent.Provider{API: m.API, BaseURL: m.BaseURL})))
 }
 
 // refusedStatus is the status with which a provider refused a key; 0 = it did not.
@@ -153,37 +177,38 @@ func (d Dialog) keep(m Model, err error) (bool, error) {
 	if status == http.StatusUnauthorized {
 		return false, nil
 	}
-	return d.Yes("  Use it anyway?", status == 0) // 403: also a key that may not list models
+	return d.Yes("  Use the key anyway?", status == 0) // 403: also a key that may not list models
 }
 
-// key asks for the key of a provider and for the model, and shows what the provider has.
-func (d Dialog) key(ctx context.Context, a *Answers) (err error) {
-	m := &a.Model
-	provider, model, _ := strings.Cut(m.Name, "/")
+// key asks for the key of a model, and returns the models that its provider has; nil = unknown.
+func (d Dialog) key(ctx context.Context, m *Model) (names []string, err error) {
+	provider, _, _ := strings.Cut(m.Name, "/")
 	for {
-		if m.Key, err = d.secret("  Key for " + provider + "; press Enter if it needs none"); err != nil {
-			return err
+		if m.Key, err = d.secret("  Key for " + provider + "; press Enter if the server needs none"); err != nil {
+			return nil, err
 		}
 		names, err := d.try(ctx, *m)
-		if err != nil {
-			if m.Key.IsZero() && refusedStatus(err) != 0 {
-				d.say("  Provider %s needs a key (HTTP %d).\n", provider, refusedStatus(err))
-				continue
-			}
-			keep, err := d.keep(*m, err)
-			if err != nil {
-				return err
-			}
-			if !keep {
-				continue
-			}
-		} else if names != nil {
-			d.say("  It has %d models: %s\n", len(names), strings.Join(names[:min(len(names), 8)], ", "))
-			if i := slices.IndexFunc(names, func(n string) bool { return models.Served{Name: n}.CanChat() }); i >= 0 && !slices.Contains(names, model) {
-				model = names[i]
-			}
+		if err == nil {
+			return names, nil
 		}
-		break
+		if m.Key.IsZero() && refusedStatus(err) != 0 {
+			d.say("  Provider %s needs a key (HTTP %d).\n", provider, refusedStatus(err))
+			continue
+		}
+		if keep, err := d.keep(*m, err); err != nil || keep {
+			return nil, err
+		}
+	}
+}
+
+// modelName asks for the model of a provider, and shows those that the provider has.
+func (d Dialog) modelName(m *Model, names []string) error {
+	provider, model, _ := strings.Cut(m.Name, "/")
+	if names != nil {
+		d.say("  The provider has %s: %s\n", channels.Plural(len(names), "model"), strings.Join(names[:min(len(names), 8)], ", "))
+		if i := slices.IndexFunc(names, func(n string) bool { return models.Served{Name: n}.CanChat() }); i >= 0 && !slices.Contains(names, model) {
+			model = names[i]
+		}
 	}
 	for {
 		s, err := d.Line("  Model", model)
@@ -194,6 +219,6 @@ func (d Dialog) key(ctx context.Context, a *Answers) (err error) {
 			m.Name = provider + "/" + s
 			return nil
 		}
-		d.say("  A model has a name.\n")
+		d.say("  A model needs a name, for example %s.\n", known[0].model)
 	}
 }

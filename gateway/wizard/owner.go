@@ -75,6 +75,9 @@ func (o *oneTime) take(in channels.Inbound) bool {
 // owners finds the owner on each channel.
 func (d Dialog) owners(ctx context.Context, a *Answers) error {
 	for _, c := range a.Channels {
+		if slices.ContainsFunc(a.Owners, func(o string) bool { return strings.HasPrefix(o, string(c.Kind)+":") }) {
+			continue
+		}
 		row := d.Adapters[slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return r.Kind == c.Kind })]
 		var owner string
 		var err error
@@ -96,23 +99,26 @@ func (d Dialog) owners(ctx context.Context, a *Answers) error {
 	return nil
 }
 
-// askOwner asks for the id of the owner.
+// askOwner asks for the id of the owner until it is one. "" = not now.
 func (d Dialog) askOwner(row accounts.Adapter) (string, error) {
-	return d.ownerLine(row, fmt.Sprintf("  Your own id on %s; press Enter to skip", row.Kind))
-}
-
-func (d Dialog) ownerLine(row accounts.Adapter, question string) (string, error) {
 	for {
-		id, err := d.Line(question, "")
+		id, err := d.Line(fmt.Sprintf("  Your own id on %s; press Enter to skip", row.Kind), "")
 		if err != nil || id == "" {
 			return "", err
 		}
-		owner, err := Owner(row, id)
-		if err == nil {
+		if owner, ok := d.owner(row, id); ok {
 			return owner, nil
 		}
-		d.say("  %v\n", err)
 	}
+}
+
+// owner returns the owner with an id, and says what is wrong with an id that is none.
+func (d Dialog) owner(row accounts.Adapter, id string) (owner string, ok bool) {
+	owner, err := Owner(row, id)
+	if err != nil {
+		d.say("  %q is not an id on %s: %v\n", id, row.Kind, err)
+	}
+	return owner, err == nil
 }
 
 // findOwner waits until a person has sent the bot a code that is shown here, and asks whether that is the owner. "" = not now.
@@ -133,7 +139,14 @@ func (d Dialog) findOwner(ctx context.Context, c Channel, row accounts.Adapter) 
 		case err != nil && ctx.Err() != nil:
 			return "", ctx.Err()
 		case errors.Is(err, errAnswered): // a line was typed instead
-			return d.ownerLine(row, "  ")
+			id, err := d.typed()
+			if err != nil || id == "" {
+				return "", err
+			}
+			if owner, ok := d.owner(row, id); ok {
+				return owner, nil
+			}
+			return d.askOwner(row)
 		case err != nil:
 			d.say("  %v\n", err)
 			return d.askOwner(row)
@@ -213,7 +226,7 @@ func (d Dialog) listen(ctx context.Context, c Channel, code *oneTime) (who chann
 			if ran == nil {
 				ran = context.Cause(run)
 			}
-			return who, fmt.Errorf("cannot hear what people send to %s: %w", c.Name, ran)
+			return who, fmt.Errorf("cannot receive messages for %s: %w", c.Name, ran)
 		case <-look.C:
 			if health == nil {
 				continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,5 +146,29 @@ func TestDetect(t *testing.T) {
 		if m, _, ok := d.Detect(t.Context(), c.wanted); !ok || m != c.want {
 			t.Errorf("%s: %+v, %v", name, m, ok)
 		}
+	}
+}
+
+// TestCauseNamesTheHost: also where a provider has no address of its own, and behind an error of the client.
+func TestCauseNamesTheHost(t *testing.T) {
+	t.Parallel()
+	for api, host := range map[string]string{"openai": "api.openai.com", "anthropic": "api.anthropic.com"} {
+		for _, err := range []error{&net.DNSError{Err: "no such host", Name: host, IsNotFound: true}, errors.New("dial tcp: lookup: server misbehaving"), errors.New("connection refused"), context.DeadlineExceeded} {
+			if got := keyProblem(Model{Name: api + "/m", API: api}, err); !strings.Contains(got, host) {
+				t.Errorf("%v: %s", err, got)
+			}
+		}
+	}
+}
+
+// TestNamedModel asks for the key of a model that a flag names, and not for the model.
+func TestNamedModel(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	d := Dialog{In: NewInput(strings.NewReader("k\n")), Out: &out, Providers: []models.Provider{{API: "openai", List: func(context.Context, agent.Provider) ([]string, error) { return []string{"other"}, nil }}}}
+	var a Answers
+	want := Model{Name: "openai/mine", API: "openai", Key: channels.NewSecret("k")}
+	if err := d.NamedModel(t.Context(), "openai/mine", &a); err != nil || a.Model != want || !HasAPI("openai") || HasAPI("mine") {
+		t.Errorf("%+v, %v: %s", a.Model, err, &out)
 	}
 }

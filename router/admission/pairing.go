@@ -115,11 +115,14 @@ func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string,
 			p, found = sessions.Pairing{Channel: kind, Account: x.Account, User: x.User, Name: x.Name}, true
 			change.Ops = []sessions.Op{sessions.GrantOwner{Channel: kind, Account: x.Account, User: x.User, Handover: set.Handover(written(set, kind, x.Account, x.User, channels.Address{}))}}
 		} else if len(people) > 1 {
-			return a, fmt.Errorf("%w: %s:%s was let in on several accounts; add %[2]s:%[3]s to commands.ownerAllowFrom instead", sessions.ErrConflict, kind, code)
+			return a, sessions.WithText(sessions.ErrConflict, "%s:%s was let in on several accounts; add %[1]s:%[2]s to commands.ownerAllowFrom and run: parley reload", kind, code)
 		}
 	}
 	if change.Ops == nil {
-		if !found { // the store says so in words
+		if !found { // the store says the rest in words
+			if err := c.notWaiting(ctx, kind, code, owner); err != nil {
+				return a, err
+			}
 			p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
 		}
 		change = AdmitRequest(set, p, owner, now)
@@ -130,6 +133,32 @@ func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string,
 	}
 	p.Hash, p.Delivery = "", nil
 	return c.approval(set, p, owner, acc.Decided), nil
+}
+
+// notWaiting says what to do about a person who is named by their id and still waits or was turned down, and about an owner who is not known. nil =
+// anything else.
+func (c *Controller) notWaiting(ctx context.Context, kind channels.Kind, word string, owner sessions.Ownership) error {
+	approve := fmt.Sprintf("parley pairing approve %s CODE", kind)
+	if owner == sessions.AnyOwner {
+		approve += " --owner"
+	}
+	asking, err := c.store.Pairings(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	for _, p := range asking {
+		switch {
+		case p.Channel != kind || string(p.User) != word:
+		case p.Rejected:
+			return sessions.WithText(sessions.ErrConflict, "%s:%s was turned down; to let this person ask again: parley pairing remove %[1]s %[2]s", kind, word)
+		default:
+			return sessions.WithText(sessions.ErrConflict, "%s:%s still waits for approval; approve the code that the bot gave this person: %s", kind, word, approve)
+		}
+	}
+	if owner != sessions.AnyOwner {
+		return nil
+	}
+	return sessions.WithText(sessions.ErrNotFound, "no person on %s has this code or this id; let the person write to the bot, then approve the code that the bot gives: %s", kind, approve)
 }
 
 // approval says what became of a person.

@@ -67,6 +67,7 @@ type Call struct {
 	Session   sessions.Session // as it stands; only Key and Agent are set when it is new
 	Owner     bool
 	Inside    bool // written to the host itself, in no chat
+	paired    bool // the sender was let in by a code
 }
 
 // allCommands lists every chat command, in the order of /commands.
@@ -156,6 +157,12 @@ func IsName(s string) bool {
 
 // Execute runs a command's row and adds its answer. Where only the command fails, that is the answer: sent again, it would fail again.
 func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (Result, error) {
+	if !c.Owner && !c.In.Address.Type.Several() {
+		var err error
+		if c.paired, err = t.store.Paired(ctx, c.In.Address.Channel, c.In.Address.Account, c.In.Sender.ID); err != nil {
+			return Result{}, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends the message again
+		}
+	}
 	if no := cmd.Refuse(c); no != "" {
 		return t.withAnswer(c, Result{Text: no}), nil
 	}
@@ -199,7 +206,15 @@ func (c Call) howToOwn() string {
 	case c.In.Address.Type.Several():
 		return " Send me `/whoami` in a direct chat to read how to become one."
 	}
-	return " To become one, " + c.add("commands.ownerAllowFrom")
+	return " To become one, " + c.wayToOwn()
+}
+
+// wayToOwn says what is to be done on the host to make the sender an owner: the approval of a person who was let in by a code is enough.
+func (c Call) wayToOwn() string {
+	if c.paired {
+		return fmt.Sprintf("run `parley pairing approve %s %s --owner` on the host.", c.In.Address.Channel, c.In.Sender.ID)
+	}
+	return c.add("commands.ownerAllowFrom")
 }
 
 // howToBeListed says how the sender gets onto the allow list of the account.

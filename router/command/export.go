@@ -52,7 +52,7 @@ func cmdExport(ctx context.Context, r *Table, c Call) (Result, error) {
 	if c.In.Address.Type != channels.Direct { // where the host keeps its files is not everybody's business
 		where = channels.Code(filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)), 1000) + " in the state folder"
 	}
-	what := fmt.Sprintf("%d messages", len(msgs))
+	what := channels.Plural(len(msgs), "message")
 	if cut {
 		what = "the newest " + what
 	}
@@ -101,7 +101,7 @@ func (t *Table) TranscriptOf(ctx context.Context, id sessions.ID, size, most int
 // Markdown writes a transcript for people. What was said stands in quotes, so that it cannot look like the frame around it.
 func Markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %d messages.\n", channels.Code(string(s.Key), maxLine), channels.Code(string(s.ID), 64), channels.Code(string(s.Agent), 64), len(msgs))
+	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %s.\n", channels.Code(string(s.Key), maxLine), channels.Code(string(s.ID), 64), channels.Code(string(s.Agent), 64), channels.Plural(len(msgs), "message"))
 	if cut {
 		b.WriteString("\nOlder messages are left out.\n")
 	}

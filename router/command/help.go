@@ -5,9 +5,20 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"parley/policy"
 )
 
+// cmdHelp also answers the /start that Telegram sends first, alone or with the word of a link. A code of parley init that arrives here was not
+// waited for.
 func cmdHelp(_ context.Context, r *Table, c Call) (Result, error) {
+	if policy.IsCode(c.Arg) {
+		about := " You are one of my owners."
+		if !c.Owner {
+			about = " You are not my owner." + c.howToOwn()
+		}
+		return Result{Text: "This code was used already, or is no longer valid." + about}, nil
+	}
 	return Result{Text: "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
 		"`/commands` lists all that I understand."}, nil
 }
@@ -40,7 +51,7 @@ func cmdWhoami(_ context.Context, _ *Table, c Call) (Result, error) {
 	if c.Owner {
 		role = "one of my owners"
 	} else if !c.Inside && !c.In.Address.Type.Several() {
-		how = "\n\nTo become an owner, " + c.add("commands.ownerAllowFrom")
+		how = "\n\nTo become an owner, " + c.wayToOwn()
 	}
 	name := cmp.Or(c.In.Sender.Name, c.In.Sender.Username, string(c.In.Sender.ID))
 	if c.Inside {

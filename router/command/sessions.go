@@ -218,7 +218,7 @@ func (t *Table) childLog(ctx context.Context, c Call, x tools.Child, words []str
 	case len(lines) == 0:
 		return answer + ": nothing has been said yet.", nil
 	case more:
-		answer += fmt.Sprintf(", the newest %d messages", len(lines))
+		answer += ", the newest " + channels.Plural(len(lines), "message")
 	}
 	return answer + ":\n\n" + strings.Join(lines, ""), nil
 }

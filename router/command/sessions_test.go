@@ -27,7 +27,7 @@ func TestSubagentsCommandShows(t *testing.T) {
 			"/subagents":                            {"- **1** run", "- **3** run"},
 			"/subagents log 2":                      {"**Log** of sub-agent `my_goats`:\n\n- ", " user: `goats`\n", " assistant: calls `remember {\"text\":\"a fact\"}`\n"},
 			"/subagents log my_goats tools 9":       {" result of `remember`: `{\"status\":\"ok\"}`\n"},
-			"/subagents LOG last 1":                 {", the newest 1 messages:\n\n- ", " assistant: calls"},
+			"/subagents LOG last 1":                 {", the newest 1 message:\n\n- ", " assistant: calls"},
 			"/subagents log last one":               {"⚙️ Usage: `/subagents list`"},
 			"/subagents info " + string(sheep.ID):   {"- Session: `" + string(sheep.Key) + "`", "- Run: `" + string(sheep.ID) + "`", "- Status: done\n", "- Report: announced\n", "- Runtime: 0s\n", "- Agent: `main`, model `mock/m`\n", "Tokens: 20 in, 10 out", "- Task: `sheep`", ".jsonl`"},
 			"/subagents info " + string(cows.Key):   {"- Status: running\n", "- Report: at work\n"},

@@ -91,7 +91,7 @@ func kindOf(scope string) string {
 }
 
 func spentWords(x sessions.Spent) string {
-	words := fmt.Sprintf("%s tokens (%s in, %s out) in %d calls", sessions.ShortCount(x.Usage.Total()), sessions.ShortCount(x.Usage.Input), sessions.ShortCount(x.Usage.Output), x.Calls)
+	words := fmt.Sprintf("%s tokens (%s in, %s out) in %s", sessions.ShortCount(x.Usage.Total()), sessions.ShortCount(x.Usage.Input), sessions.ShortCount(x.Usage.Output), channels.Plural(x.Calls, "call"))
 	if x.Usage.Cost > 0 {
 		words += ", " + budget.Dollars(x.Usage.Cost)
 	}

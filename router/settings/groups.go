@@ -59,11 +59,11 @@ func (s *Snapshot) Listening(to channels.Address) (x policy.Step) {
 	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
 	switch {
 	case a.Outcome == policy.Drop && a.Key == "groups":
-		return policy.Step{Rule: section + a.Key, Why: "not listened to: this group is not listed in " + section + a.Key + ". That is about what people write; what is sent is decided by the send policy alone"}
+		return policy.Step{Rule: section + a.Key, Why: "the host ignores messages in this group, because " + section + a.Key + " does not list the group. The send policy alone decides what the host sends"}
 	case a.Outcome == policy.Drop:
-		return policy.Step{Rule: section + a.Key, Why: "not listened to. That is about what people write; what is sent is decided by the send policy alone"}
+		return policy.Step{Rule: section + a.Key, Why: "the host ignores messages in this chat. The send policy alone decides what the host sends"}
 	case !account.Access.Listens(to, ""):
-		return policy.Step{Rule: section + "groupPolicy", Why: "only owners are listened to: nobody else is named. What is sent is decided by the send policy alone"}
+		return policy.Step{Rule: section + "groupPolicy", Why: "the host answers only owners in this chat, because no other people are listed. The send policy alone decides what the host sends"}
 	}
 	return x
 }
