@@ -98,11 +98,11 @@ func (p SendPolicy) Explain(s Subject) []Step {
 	steps := make([]Step, 0, len(p.Rules)+3)
 	o := Step{Rule: overrideRule, Action: s.Override, Matched: s.Override != Inherit, Why: "not set: the rules decide"}
 	if o.Matched {
-		o.Why = "set on this session; it wins over every rule"
+		o.Why = "set on this session; overrides every rule"
 	}
 	steps = append(steps, o)
 	if s.ChatDeny {
-		steps = append(steps, Step{Rule: chatRule, Action: Deny, Matched: true, Why: "the session of the chat denies; a thread that has no override of its own goes by that"})
+		steps = append(steps, Step{Rule: chatRule, Action: Deny, Matched: true, Why: "the chat's session denies; a thread without its own override follows that"})
 	}
 	for i, r := range p.Rules {
 		miss := r.Match.miss(s)
@@ -113,9 +113,9 @@ func (p SendPolicy) Explain(s Subject) []Step {
 		steps = append(steps, st)
 	}
 	v := p.Evaluate(s)
-	d := Step{Rule: defaultRule, Action: p.Default, Matched: v.Rule == defaultRule, Why: "counts where nothing above applies"}
+	d := Step{Rule: defaultRule, Action: p.Default, Matched: v.Rule == defaultRule, Why: "applies when nothing above does"}
 	if d.Action == "" {
-		d.Action, d.Why = Allow, "not set, which means allow; counts where nothing above applies"
+		d.Action, d.Why = Allow, "not set, which means allow; applies when nothing above does"
 	}
 	return append(steps, d, Step{Rule: v.Rule, Action: v.Action, Matched: true, Why: v.Reason, Verdict: true})
 }

@@ -122,7 +122,7 @@ func TestStopEndsJobsThatPostHere(t *testing.T) {
 				g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "/stop")
 				<-time.After(time.Hour)
 				calls := g.Fake.Shown(channels.Address{})
-				want := map[bool]string{false: "⚙️ Stopped 1 scheduled job.", true: "⚙️ The rest of what I was sending does not come."}[late]
+				want := map[bool]string{false: "⚙️ Stopped 1 scheduled job.", true: "⚙️ I will not send the rest of my message."}[late]
 				if last := calls[len(calls)-1].Out.Text; last != want && !(late && slices.ContainsFunc(calls, func(c channeltest.Call) bool { return c.Out.Text == want })) || len(calls) > before+2 {
 					t.Errorf("%d messages, then %d; the last is %q", before, len(calls), last)
 				}

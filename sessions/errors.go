@@ -16,4 +16,4 @@ func (e *badRequest) Error() string { return e.words }
 func (e *badRequest) Unwrap() error { return ErrBadRequest }
 
 // ErrBadRequest says that a request is wrong; the rest of the text says where.
-var ErrBadRequest = errors.New("cannot be done as asked")
+var ErrBadRequest = errors.New("invalid request")

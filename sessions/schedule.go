@@ -20,7 +20,7 @@ func (j Job) After(t time.Time) (time.Time, error) {
 	j.At, j.Created = j.At.Truncate(time.Millisecond), j.Created.Truncate(time.Millisecond) // as the store keeps times
 	switch {
 	case j.one() != 1:
-		return time.Time{}, errors.New("exactly one of at, every and cron is needed")
+		return time.Time{}, errors.New("set exactly one of at, every and cron")
 	case !j.At.IsZero():
 		if j.At.After(t) {
 			return j.At, nil
@@ -30,7 +30,7 @@ func (j Job) After(t time.Time) (time.Time, error) {
 		return j.afterCron(t)
 	}
 	if j.Every < ShortestJob {
-		return time.Time{}, fmt.Errorf("every is %s, at least %s is possible", j.Every, ShortestJob)
+		return time.Time{}, fmt.Errorf("every is %s; the minimum is %s", j.Every, ShortestJob)
 	}
 	if !j.Created.Before(t) {
 		return j.Created.Add(j.Every), nil
@@ -68,7 +68,7 @@ func (j Job) one() (n int) {
 
 func (j Job) afterCron(t time.Time) (time.Time, error) {
 	if strings.Contains(j.Cron, "=") {
-		return time.Time{}, fmt.Errorf("cron %q: the time zone belongs into zone", j.Cron)
+		return time.Time{}, fmt.Errorf("cron %q: write the time zone in zone", j.Cron)
 	}
 	s, err := cron.ParseStandard(j.Cron)
 	if err != nil {
@@ -81,14 +81,14 @@ func (j Job) afterCron(t time.Time) (time.Time, error) {
 	if f := strings.Fields(j.Cron); len(f) < 5 || strings.HasPrefix(f[1], "*") {
 		next := s.Next(t.In(zone))
 		if next.IsZero() {
-			return next, fmt.Errorf("cron %q never comes", j.Cron)
+			return next, fmt.Errorf("cron %q matches no date", j.Cron)
 		}
 		return next, nil
 	}
 	wall := onTheWall(t.In(zone)).Add(-24 * time.Hour) // what the change of the clock moved may lie behind
 	for {
 		if wall = s.Next(wall); wall.IsZero() {
-			return wall, fmt.Errorf("cron %q never comes", j.Cron)
+			return wall, fmt.Errorf("cron %q matches no date", j.Cron)
 		}
 		if at := realTime(wall, zone); at.After(t) {
 			return at, nil
@@ -103,7 +103,7 @@ func Zone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("time zone %q is not known: want an IANA name such as Europe/Berlin", name)
+		return nil, fmt.Errorf("unknown time zone %q: use an IANA name such as Europe/Berlin", name)
 	}
 	return zone, nil
 }

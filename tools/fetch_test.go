@@ -201,7 +201,7 @@ func TestFetchReads(t *testing.T) {
 		"/gzip":   {"text/plain", "gzip", zipped(t, []byte("packed")), 200, fetchResult{Text: "packed"}, ""},
 		"/binary": {"image/png", "", []byte("\x89PNG\x00\x01"), 200, fetchResult{}, "no text"},
 		"/lies":   {"text/plain", "", []byte("MZ\x00\x01\x02"), 200, fetchResult{}, "no text"},
-		"/brotli": {"text/plain", "br", []byte("xxx"), 200, fetchResult{}, "packed in a way"},
+		"/brotli": {"text/plain", "br", []byte("xxx"), 200, fetchResult{}, "unknown encoding"},
 		"/empty":  {"text/plain", "", nil, 200, fetchResult{}, "empty"},
 	}
 	w, base := site(t, func(rw http.ResponseWriter, r *http.Request) {

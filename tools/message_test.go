@@ -85,8 +85,8 @@ func TestMessageSaysWhatThePolicySays(t *testing.T) {
 		isError bool
 	}{
 		{PostResult{"d", policy.Verdict{Action: policy.Allow, Rule: "session.sendPolicy.default"}}, `{"status":"queued","to":"telegram/default/direct/7","deliveryId":"d"}`, false},
-		{PostResult{"d", deny}, `{"status":"withheld","to":"telegram/default/direct/7","deliveryId":"d","rule":"session.sendPolicy.rules[0]","error":"It is recorded and not sent, by the send policy of that session: groups are closed"}`, false},
-		{PostResult{"", deny}, `{"status":"forbidden","to":"telegram/default/direct/7","rule":"session.sendPolicy.rules[0]","error":"The send policy of this session lets nothing out to there: groups are closed"}`, true},
+		{PostResult{"d", deny}, `{"status":"withheld","to":"telegram/default/direct/7","deliveryId":"d","rule":"session.sendPolicy.rules[0]","error":"The message is recorded but not sent, because of the send policy of that session: groups are closed"}`, false},
+		{PostResult{"", deny}, `{"status":"forbidden","to":"telegram/default/direct/7","rule":"session.sendPolicy.rules[0]","error":"The send policy of this session does not allow messages to that chat: groups are closed"}`, true},
 	} {
 		w := newWorld()
 		w.caller.Run.Reply, w.post = chat("telegram", "7", "direct"), c.made
@@ -137,7 +137,7 @@ func TestMessageFiles(t *testing.T) {
 	if len(w.posted) != 1 || len(w.posted[0].Files) != 4 || w.posted[0].Files[1].Name != "dir" {
 		t.Fatalf("%+v", w.posted)
 	}
-	for i, want := range []string{"hello", "it is a folder", "leads out of", "there is no such file"} {
+	for i, want := range []string{"hello", "the path is a folder", "leads out of", "there is no such file"} {
 		f, err := w.posted[0].Files[i].Open()
 		if err == nil {
 			b, _ := io.ReadAll(f)

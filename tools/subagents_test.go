@@ -147,7 +147,7 @@ func TestSubagentsFindsOneByItsID(t *testing.T) {
 		"1": "three", "#2": "two", "3": "one", "last": "three", " LAST ": "three", "sheep": "one", "goats": "three",
 		"aa2": "two", "AA22-TWO": "two", "cc44": "one", "aa11": "one", // any of its runs
 		"agent:main:subagent:two": "two", "agent:main:subagent:old": "old", // archived ones by their key alone
-		"":     "which sub-agent? Give its number",
+		"":     "a sub-agent is required: its number",
 		"1234": "two", "#1234": "there is no sub-agent number 1234; there are 5", "123": "there is no sub-agent number 123; there are 5",
 		"9999": "no sub-agent of this session has the label or run id `9999`",
 		"4":    "below", "lamb": "below",
@@ -264,7 +264,7 @@ func TestSubagentsCancelAndSteer(t *testing.T) {
 		`{"action":"burn","id":"1"}`:                "list, log, cancel, steer",
 		`{"id":"1"}`:                                "list, log, cancel, steer",
 		`{"action":"steer","id":"agent:main:subagent:old","message":"x"}`:                "is archived",
-		`{"action":"steer","id":"agent:main:subagent:theirs","message":"x"}`:             "is no sub-agent of this session",
+		`{"action":"steer","id":"agent:main:subagent:theirs","message":"x"}`:             "is not a sub-agent of this session",
 		`{"action":"cancel","id":"theirs"}`:                                              "no sub-agent of this session",
 		`{"action":"steer","id":"1","message":"` + strings.Repeat("x", maxText+1) + `"}`: "65536 are allowed",
 	} {

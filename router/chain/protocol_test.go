@@ -89,7 +89,7 @@ func TestProtocol(t *testing.T) {
 	}
 	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: `q` • runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
 	const posted = "Status: success  Result: words  " + report
-	const hostSays, hostFails = "`agent:clerk:main` answered after I had written to you:  before", "`agent:clerk:main` has no answer to what I asked: It broke. Ask me again to have it tried once more."
+	const hostSays, hostFails = "`agent:clerk:main` answered after I had written to you:  before", "`agent:clerk:main` did not answer my question: It broke. Ask me again to retry."
 	const stored = "Status: success  Result: stored  " + report
 	seen := []string{}
 	for _, c := range []struct {

@@ -96,7 +96,7 @@ func TestContextCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.FewTools)
 		routertest.Narrow(g, 6000)
-		if got := g.Asks(routertest.Direct("a"), routertest.Guest, "/context"); got != "Nothing has been said in this session yet." {
+		if got := g.Asks(routertest.Direct("a"), routertest.Guest, "/context"); got != "This session has no messages yet." {
 			t.Errorf("of nothing: %q", got)
 		}
 		chat(g, 14)

@@ -50,7 +50,7 @@ func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
+		lines = append(lines, fmt.Sprintf("Running: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }

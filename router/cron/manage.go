@@ -187,7 +187,7 @@ func (s *Scheduler) comes(j *sessions.Job) error {
 	}
 	next, err := j.After(after)
 	if err == nil && next.IsZero() {
-		err = fmt.Errorf("at is %s, which is past", j.At.Format(time.RFC3339))
+		err = fmt.Errorf("at is %s, which is in the past", j.At.Format(time.RFC3339))
 	}
 	if err != nil {
 		return sessions.BadRequest("%v", err)
@@ -204,7 +204,7 @@ func (s *Scheduler) checkJob(j *sessions.Job) error {
 	ids, _ := s.settings().Agents.IDs()
 	switch {
 	case j.Message == "":
-		return sessions.BadRequest("message is missing: what the agent is told when the time comes")
+		return sessions.BadRequest("message is required: the text that the agent gets at that time")
 	case len(j.Message) > MaxJobText:
 		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), MaxJobText)
 	case len([]rune(j.Name)) > MaxJobName:

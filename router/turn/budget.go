@@ -77,5 +77,5 @@ func budgetNotice(e *agent.BudgetError, to channels.Address) string {
 	if kind != "session" || to.Type != channels.Direct {
 		what = kind
 	}
-	return fmt.Sprintf("This %s has used up its budget for today. I can go on at %s, or when an owner lifts it with `/usage lift %s`.", kind, e.Until.Format("15:04"), what)
+	return fmt.Sprintf("This %s has exhausted its budget for today. I can continue at %s, or when an owner lifts the budget with `/usage lift %s`.", kind, e.Until.Format("15:04"), what)
 }

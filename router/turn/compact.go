@@ -38,10 +38,10 @@ func (w *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions
 	if err == nil {
 		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", channels.Plural(cut, "message"), sessions.ShortCount(before), sessions.ShortCount(now.Sum.Context))
 		if c.refused > 0 {
-			out.Text += " The model's provider refused " + channels.Plural(c.refused, "message") + ", so the summary says nothing of " + itOrThem(c.refused) + "."
+			out.Text += " The model's provider refused " + channels.Plural(c.refused, "message") + ", so the summary leaves out " + itOrThem(c.refused) + "."
 		}
 		if c.undone {
-			out.Text += " It refused the summary before this one as well, so that is left out."
+			out.Text += " The provider also refused the earlier summary, so the new one leaves it out."
 		}
 	}
 	return out, err

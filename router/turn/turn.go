@@ -33,7 +33,7 @@ func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
 	case w.ages.Age(w.latest(ctx, run)) > maxAnswerAge(set, run):
 		return w.expire(ctx, set, run)
 	case run.Attempt > MaxAttempts:
-		return w.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
+		return w.failure(ctx, set, run, sessions.Failed, "I could not answer this message: the host stopped during each attempt.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
 	wait, waited := context.WithTimeout(ctx, w.left(limit, run))
@@ -62,10 +62,10 @@ func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
 	if me, ok := errors.AsType[*agent.ModelError](err); ok {
 		notice = me.Notice()
 		if run.Kind == sessions.CompactRun && agent.IsRefusal(nil, err) {
-			notice = "I could not sum this conversation up: the language model's provider refused every part of it that I showed. Nothing has changed, and you can go on here. `/model` lists other models, which may take it."
+			notice = "I could not summarize this conversation: the language model's provider refused every part of it. Nothing has changed, and you can continue here. `/model` lists other models, which may accept it."
 		}
 	} else if errors.Is(err, agent.ErrTooManySteps) {
-		notice = "I stopped: this took more steps than one answer may take."
+		notice = "I stopped: this answer needed more steps than the limit allows."
 	}
 	return w.failure(ctx, set, run, sessions.Failed, notice, err)
 }
@@ -102,8 +102,8 @@ func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration)
 
 // expire ends a run that is past its time to live. It hands nothing on and tells no chat: that would be as late.
 func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
-	why := fmt.Sprintf("the run is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
-	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
+	why := fmt.Sprintf("the run is %s old: its answer would be too late", w.ages.Age(run.Created).Round(time.Second))
+	w.log.Warn("run exceeded its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = sumUsage(w.steps(ctx, run)...)

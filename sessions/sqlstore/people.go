@@ -97,7 +97,7 @@ func (s *people) endPairing(t *tx, a sessions.DecidePairing) (owner bool, err er
 		return false, err
 	}
 	if !found {
-		return false, &engine.UserError{Words: fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), Is: sessions.ErrNotFound}
+		return false, &engine.UserError{Words: fmt.Sprintf("no pairing request on %s has this code; it may have expired or been used: parley pairing list", a.Channel), Is: sessions.ErrNotFound}
 	}
 	if !a.Approve {
 		_, err := t.Exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", engine.Ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
@@ -143,7 +143,7 @@ func noteAdmitted(t *tx) error {
 func (s *people) grant(t *tx, g sessions.GrantOwner) error {
 	n, err := t.Exec("UPDATE paired SET owner = 1 WHERE channel = ? AND account = ? AND person = ?", string(g.Channel), string(g.Account), string(g.User))
 	if err == nil && n == 0 {
-		err = &engine.UserError{Words: fmt.Sprintf("%s:%s was not let in by a code on account %s (parley pairing list shows who was)", g.Channel, g.User, g.Account), Is: sessions.ErrNotFound}
+		err = &engine.UserError{Words: fmt.Sprintf("%s:%s was not approved on account %s: parley pairing list", g.Channel, g.User, g.Account), Is: sessions.ErrNotFound}
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 		return err
 	}
 	if admitted+rejected == 0 {
-		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
+		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither approved nor rejected on account %s: parley pairing list", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
 	}
 	if admitted > 0 { // also by an older parley
 		return noteAdmitted(t)
