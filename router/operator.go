@@ -32,7 +32,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	}
 	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {
-		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
+		log.Warn("account renamed", "was", was, "hint", "write the new name in bindings and session.sendPolicy; until then the rules of the old name apply")
 		r.Gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was}) //nolint:contextcheck // what waits is sent in the gate's own time, not the caller's
 	}
 	if len(fresh) > 0 {
@@ -67,7 +67,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 	x = Explanation{Session: s.Key, To: to, Verdict: rules.Evaluate(subject), Steps: rules.Explain(subject)}
 	if s.Key != meant {
 		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
-			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key.Shown(), meant.Shown())})
+			Why: fmt.Sprintf("%s is another session of this chat, and its policy denies messages from elsewhere to this chat. Answers of the session %s in its own chat do not depend on this rule", s.Key.Shown(), meant.Shown())})
 	}
 	if l := set.Listening(to); l.Rule != "" {
 		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)

@@ -164,7 +164,7 @@ func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (Result, error
 		if _, down := t.store.Get(ctx, c.Session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
 			return res, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends it again
 		}
-		t.log.Error("a command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
+		t.log.Error("chat command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
 		return t.withAnswer(c, Result{Text: "⚠️ That command failed. The details are in the log."}), nil
 	}
 	t.log.Info("command", keyCommand, cmd.Name, keySession, c.Session.Key, "owner", c.Owner)

@@ -80,7 +80,7 @@ func (t *Table) TranscriptOf(ctx context.Context, id sessions.ID, size, most int
 			return nil, false, nil
 		}
 		if err != nil {
-			return nil, false, fmt.Errorf("reading the transcript: %w", err)
+			return nil, false, fmt.Errorf("read the transcript: %w", err)
 		}
 		pages = append(pages, page)
 		n += len(page)

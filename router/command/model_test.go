@@ -40,7 +40,7 @@ func TestModelCommand(t *testing.T) {
 		"/model small":        {"mock/sonnet-4", "⚠️ `small` matches several models:\n\n- `mock/small`\n- `other/small`\n"},
 		"/model nothing":      {"mock/sonnet-4", "⚠️ I do not know the model `nothing`."},
 		"/model none/x":       {"mock/sonnet-4", "⚠️ I do not know the model `none/x`."},
-		"/model gone/x":       {"mock/sonnet-4", "⚠️ `gone/x` cannot be used"},
+		"/model gone/x":       {"mock/sonnet-4", "⚠️ I cannot use `gone/x`"},
 		"/model default":      {"", "Model: `mock/m`, then `mock/small`"},
 		"/model":              {"mock/sonnet-4", "- `mock/Sonnet-4`\n"},
 		"/model is not right": {"mock/sonnet-4", ": /model is not right"},
@@ -214,7 +214,7 @@ func TestStatusInDirectMessagesOfAChannel(t *testing.T) {
 			g.Fake.Say(channels.Inbound{Address: routertest.Group("a"), Sender: routertest.Person(routertest.Owner), Private: true, Text: "/status"})
 			return g.Shown(shown)[shown-1].Out.Text
 		}
-		if got := status(); !strings.Contains(got, "Activation: what you write here, and what others write when I am mentioned") {
+		if got := status(); !strings.Contains(got, "Activation: for your messages, and for those of others that mention me") {
 			t.Error(got)
 		}
 		shown++

@@ -137,7 +137,7 @@ func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 		}
 		if refill {
 			if err := g.Refill(ctx); err != nil {
-				g.log.Error("cannot list the deliveries that wait", keyErr, err)
+				g.log.Error("cannot list pending deliveries", keyErr, err)
 			}
 		}
 	}

@@ -140,7 +140,7 @@ func TestFilesOutOfTheWorkspace(t *testing.T) {
 		if f := calls[0].Files; len(f) != 1 || f[0].Name != "note.txt" || string(f[0].Data) != "first" || calls[0].Out.Text != "here" {
 			t.Errorf("%+v", calls[0])
 		}
-		if len(results) != 5 || !strings.Contains(results[3], "not inside the workspace") || !strings.Contains(results[4], "no such file") {
+		if len(results) != 5 || !strings.Contains(results[3], "not inside the workspace") || !strings.Contains(results[4], "does not exist") {
 			t.Errorf("%q", results)
 		}
 	})
@@ -293,7 +293,7 @@ func TestOutboxForgets(t *testing.T) {
 		for _, c := range []struct {
 			after time.Duration
 			want  string
-		}{{59 * time.Minute, ","}, {61 * time.Minute, "the file sent.txt is not kept any more,"}, {300 * time.Hour, "the file sent.txt is not kept any more,"}} {
+		}{{59 * time.Minute, ","}, {61 * time.Minute, "the host no longer has the file sent.txt,"}, {300 * time.Hour, "the host no longer has the file sent.txt,"}} {
 			if got := kept(now.Add(c.after)); got != c.want {
 				t.Errorf("after %s: %q, want %q", c.after, got, c.want)
 			}
@@ -346,7 +346,7 @@ func TestRetryWithoutItsFile(t *testing.T) {
 		if err := os.Remove(filepath.Join(g.Dir, "outbox", d.Files[0].Hash)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {
+		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "the host no longer has the file") {
 			t.Errorf("%v", err)
 		}
 	})

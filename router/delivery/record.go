@@ -46,7 +46,7 @@ func (r *recorder) begin(ctx context.Context, a *account, d sessions.Delivery) (
 	case !ok:
 		return d, false, false
 	case errors.Is(refused, sessions.ErrInvalid): // nothing says that it is being sent, so it is not
-		return r.finish(ctx, d, sessions.DeliveryFail, "its state cannot be stored: "+refused.Error())
+		return r.finish(ctx, d, sessions.DeliveryFail, "cannot store the state of the delivery: "+refused.Error())
 	}
 	r.tell(next)
 	if final = next.State.Final(); final {

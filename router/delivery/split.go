@@ -88,7 +88,7 @@ func (s *sender) dropMissingFiles(d sessions.Delivery, p deliveryPart, l channel
 			left = append(left, f)
 			continue
 		}
-		s.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
+		s.log.Warn("file not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
 		text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), "cannot be sent any more")
 	}
 	if len(left) == len(p.files) {

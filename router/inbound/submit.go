@@ -77,7 +77,7 @@ func (r *Receiver) Submit(ctx context.Context, w Request) (h Submitted, err erro
 		}
 	}
 	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
-		return h, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
+		return h, fmt.Errorf("%w: the text is empty", sessions.ErrBadRequest)
 	}
 	run, err := r.runOf(ctx, set, s, w)
 	if err != nil {

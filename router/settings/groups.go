@@ -59,11 +59,11 @@ func (s *Snapshot) Listening(to channels.Address) (x policy.Step) {
 	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
 	switch {
 	case a.Outcome == policy.Drop && a.Key == "groups":
-		return policy.Step{Rule: section + a.Key, Why: "not listened to: this group is not listed in " + section + a.Key + ". That is about what people write; what is sent is decided by the send policy alone"}
+		return policy.Step{Rule: section + a.Key, Why: "the bot ignores messages here: this group is not listed in " + section + a.Key + ". The send policy alone decides what the bot sends"}
 	case a.Outcome == policy.Drop:
-		return policy.Step{Rule: section + a.Key, Why: "not listened to. That is about what people write; what is sent is decided by the send policy alone"}
+		return policy.Step{Rule: section + a.Key, Why: "the bot ignores messages here. The send policy alone decides what the bot sends"}
 	case !account.Access.Listens(to, ""):
-		return policy.Step{Rule: section + "groupPolicy", Why: "only owners are listened to: nobody else is named. What is sent is decided by the send policy alone"}
+		return policy.Step{Rule: section + "groupPolicy", Why: "the bot listens only to owners: no list of senders names anybody else. The send policy alone decides what the bot sends"}
 	}
 	return x
 }

@@ -52,7 +52,7 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 		w.log.Debug("budget exhausted; run ends without an answer", keyRun, run.ID, keySession, run.Key, keyErr, e)
 		return o
 	}
-	w.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+	w.log.Warn("budget exhausted", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	o.Messages, o.Deliveries = []sessions.Message{msg}, []sessions.Delivery{d}
 	return o
 }

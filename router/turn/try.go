@@ -39,7 +39,7 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 		if err == nil {
 			w.budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, but not kept
 		}
-		w.log.Debug("a turn begins again", keyRun, run.ID, keySession, run.Key)
+		w.log.Debug("a turn starts again", keyRun, run.ID, keySession, run.Key)
 	}
 }
 
@@ -47,7 +47,7 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 func (w *Worker) reread(ctx context.Context, run *sessions.Run, revised bool) error {
 	now, err := w.store.GetRun(ctx, run.ID)
 	if err != nil {
-		return fmt.Errorf("reading the run: %w", err)
+		return fmt.Errorf("read the run: %w", err)
 	}
 	*run = now
 	w.Transcripts.Forget(run.Session)

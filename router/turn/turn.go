@@ -150,7 +150,7 @@ func (w *Worker) think(ctx context.Context, set *settings.Snapshot, run *session
 	defer channels.RecoverPanic(w.log, "turn", &err)
 	s, err := w.store.Get(ctx, run.Key)
 	if err != nil {
-		return out, fmt.Errorf("reading the session: %w", err)
+		return out, fmt.Errorf("read the session: %w", err)
 	}
 	t, err := w.Compose(ctx, set, s, run, again)
 	if err != nil {
@@ -211,7 +211,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 
 // failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
 func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
-	w.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
+	w.log.Error("run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
 	if refused, by := isRefused(run, err); refused {
 		msg.SetRefused(by)
@@ -232,7 +232,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 func (w *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message {
 	steps, err := w.store.Steps(context.WithoutCancel(ctx), run.ID)
 	if err != nil {
-		w.log.Error("cannot read what a run has recorded", keyRun, run.ID, keyErr, err)
+		w.log.Error("cannot read the steps of a run", keyRun, run.ID, keyErr, err)
 	}
 	return steps
 }

@@ -148,7 +148,7 @@ func errorAnswer(id json.RawMessage, why string) []byte {
 }
 
 // noJSON is what is said of a message that cannot be read.
-const noJSON = "its message is no JSON"
+const noJSON = "its message is not JSON"
 
 // mended gives a message that is JSON but for numbers that are none, or characters that have to be escaped, as JSON; anything else as it is.
 //
