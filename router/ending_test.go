@@ -58,13 +58,13 @@ func TestHowAReportEnded(t *testing.T) {
 					c.with(t, x)
 				}
 				run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "task"})
-				if got := reportedOf(x, run); got != "at work" {
+				if got := reportedOf(x, run); got != "running" {
 					t.Errorf("%q at the start", got)
 				}
 				if name == "stopped" {
 					x.Cancel("task")
 				}
-				x.Until("it has ended", func() bool { got := reportedOf(x, run); return got != "at work" && got != "on its way" })
+				x.Until("it has ended", func() bool { got := reportedOf(x, run); return got != "running" && got != "pending" })
 				if got := reportedOf(x, run); !strings.HasPrefix(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
 				}

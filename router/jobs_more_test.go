@@ -224,7 +224,7 @@ func TestJobsOfOnePersonAreBounded(t *testing.T) {
 			}
 		}
 		var refused *tools.Refused
-		if err := add(cron.MaxPersonJobs, routertest.GuestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "one person") {
+		if err := add(cron.MaxPersonJobs, routertest.GuestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "maximum number") {
 			t.Errorf("one more: %v", err)
 		}
 		if err := add(0, routertest.GuestKey, "telegram:3", false); err != nil {

@@ -63,9 +63,9 @@ func TestExplainListening(t *testing.T) {
 		rule, says string
 	}{
 		"a group that is not listed": {policy.Access{Groups: map[string]policy.GroupAccess{"2": {}}}, routertest.Group("1"), "channels.fake.groups", "this group is not listed in channels.fake.groups"},
-		"groups are off":             {policy.Access{GroupPolicy: policy.GroupDisabled}, routertest.Group("1"), "channels.fake.groupPolicy", "not listened to"},
-		"this one is off":            {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"1": {Enabled: &off}}}, routertest.Group("1"), "channels.fake.groups.1.enabled", "not listened to"},
-		"owners only":                {policy.Access{}, routertest.Group("1"), "channels.fake.groupPolicy", "only owners"},
+		"groups are off":             {policy.Access{GroupPolicy: policy.GroupDisabled}, routertest.Group("1"), "channels.fake.groupPolicy", "ignores messages here"},
+		"this one is off":            {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"1": {Enabled: &off}}}, routertest.Group("1"), "channels.fake.groups.1.enabled", "ignores messages here"},
+		"owners only":                {policy.Access{}, routertest.Group("1"), "channels.fake.groupPolicy", "only to owners"},
 		"an open one":                {open, routertest.Group("1"), "", ""},
 		"a direct chat":              {policy.Access{}, routertest.Direct("1"), "", ""},
 		"an account that is not":     {open, elsewhere, "", ""},

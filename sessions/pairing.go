@@ -58,7 +58,7 @@ func (a Approval) AboutOwner() string {
 	case !a.Owner:
 		fmt.Fprintf(&b, " This person is not an owner; `parley pairing approve %s --owner` makes one.", id)
 	case a.First:
-		fmt.Fprintf(&b, " The first person who is let in becomes the owner: this one is. `parley pairing remove %s` takes that back.", id)
+		fmt.Fprintf(&b, " The first approved person becomes the owner: this one is. `parley pairing remove %s` undoes that.", id)
 	default:
 		b.WriteString(" This person is an owner.")
 	}

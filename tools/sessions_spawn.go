@@ -73,7 +73,7 @@ func (t sessionsSpawn) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	if q.Model != "" {
 		if err := t.deps.Host.ModelKnown(q.Model); err != nil {
-			return mistake("model %q cannot be used: %v", q.Model, err).result(), nil
+			return mistake("cannot use model %q: %v", q.Model, err).result(), nil
 		}
 	}
 	run, err := t.deps.Host.Spawn(ctx, q)

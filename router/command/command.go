@@ -76,7 +76,7 @@ func allCommands() []Command {
 		{Name: "commands", About: "All commands, and who may use them", Who: Anyone, Native: true, takes: nothing, Run: cmdCommands},
 		{Name: "status", About: "Status of this session and the host", Who: Anyone, Native: true, takes: nothing, Run: cmdStatus},
 		{Name: "whoami", Aliases: []string{"id"}, About: "Who you are to me", Who: Anyone, Native: true, takes: nothing, Run: cmdWhoami},
-		{Name: "new", Aliases: []string{"reset"}, args: "[model|text]", About: "Start a new session; text behind it is the first message", Who: Allowed, Native: true, Run: cmdNew},
+		{Name: "new", Aliases: []string{"reset"}, args: "[model|text]", About: "Start a new session; text after it is the first message", Who: Allowed, Native: true, Run: cmdNew},
 		{Name: "stop", About: "Stop what I am doing here", Who: Anyone, Native: true, Run: cmdStop},
 		{Name: "send", args: "on|off|inherit", About: "Let my messages out of this session, or hold them back", Who: OwnerOnly, Native: true, takes: oneWord, Run: cmdSend},
 		{Name: "queue", args: "[mode] [debounce:2s] [cap:20] [drop:rule]|default", About: "How I queue messages that arrive while I work", Who: OwnerOnly, Native: true, Run: cmdQueue},

@@ -38,7 +38,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 		return Result{Text: "This session has no messages yet."}, nil
 	}
 	if err := r.modelKnown(c.Set.ModelOf(c.Session)); err != nil {
-		return Result{Text: fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists the models that you can use.", channels.Code(c.Set.ModelOf(c.Session), 100))}, nil
+		return Result{Text: fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists the models that I know.", channels.Code(c.Set.ModelOf(c.Session), 100))}, nil
 	}
 	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)
 	run.Kind, run.Session = sessions.CompactRun, c.Session.ID // a turn that never begins: what is queued is left alone

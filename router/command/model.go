@@ -82,7 +82,7 @@ func (t *Table) chooseModel(word string) (name, no string) {
 		return "", fmt.Sprintf("⚠️ I do not know the model %s. `/model` lists the models that I know. For another model of a configured provider, write provider/model.", channels.Code(word, 100))
 	}
 	if err := t.modelKnown(name); err != nil {
-		t.log.Warn("configured model cannot be used", keyErr, err)
+		t.log.Warn("cannot use a configured model", keyErr, err)
 		return "", fmt.Sprintf("⚠️ I cannot use %s: its provider is not set up. The details are in the log.", channels.Code(name, 100))
 	}
 	return name, ""

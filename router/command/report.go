@@ -22,7 +22,7 @@ func (t *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 		return "", err
 	}
 	if slices.ContainsFunc(runs, func(x sessions.Run) bool { return !x.Status.Final() }) {
-		return "at work", nil
+		return "running", nil
 	}
 	// A message that a running turn took up ended with no turn of its own: it says nothing.
 	last := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Status != sessions.Done || x.Attempt > 0 })
@@ -62,7 +62,7 @@ func (t *Table) arrived(d sessions.Delivery) string {
 		}
 		return chain.Withheld(channels.Code(v.Rule, maxLine))
 	case sessions.Pending, sessions.Sending:
-		return "on its way"
+		return "pending"
 	case sessions.Held:
 		return "held: " + t.brief(d.Error)
 	}

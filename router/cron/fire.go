@@ -117,7 +117,7 @@ func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 			err = s.fire(ctx, j, now)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Error("cannot begin a scheduled job", keyJob, j.ID, keyErr, err)
+			s.log.Error("cannot start a scheduled job", keyJob, j.ID, keyErr, err)
 		}
 		again = now // look at once what comes next
 		if err != nil {

@@ -85,7 +85,7 @@ func TestFilesOut(t *testing.T) {
 		"no files there":     {channels.Limits{Text: 400}, "look", pictures[:1], []string{"look\n\n(The file 1.png cannot be sent in this chat.)"}},
 		"too large together": {channels.Limits{Text: 200, Files: 9, FileBytes: 1000, FilesBytes: 16, Caption: 100}, "look", pictures, []string{"look|1.png image|2.png image", "|3.png image"}},
 		"too large": {channels.Limits{Text: 400, Files: 9, FileBytes: 7, Caption: 200}, "look", mixed[:2],
-			[]string{"look\n\n(The file a.png is larger than what can be sent here.)|b.txt document"}},
+			[]string{"look\n\n(The file a.png is too large for this chat.)|b.txt document"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestFilesOutUnderThePolicy(t *testing.T) {
 
 // TestFileThatIsGone: a file that is not there when it is to be sent is named in the text, or in its place; all else is sent.
 func TestFileThatIsGone(t *testing.T) {
-	const lost = "(The file a.txt cannot be sent any more.)"
+	const lost = "(The file a.txt is no longer available.)"
 	one := []tools.PostFile{ofBytes("a.txt", "text", nil)}
 	for name, c := range map[string]struct {
 		spoil  func(path string) error

@@ -89,7 +89,7 @@ func (s *sender) dropMissingFiles(d sessions.Delivery, p deliveryPart, l channel
 			continue
 		}
 		s.log.Warn("file not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
-		text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), "cannot be sent any more")
+		text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), "is no longer available")
 	}
 	if len(left) == len(p.files) {
 		return p
@@ -112,7 +112,7 @@ func unsendable(f sessions.File, l channels.Limits) string {
 	case l.Files <= 0:
 		return channels.NotSendable
 	case l.FileBytes > 0 && f.Size > l.FileBytes:
-		return "is larger than what can be sent here"
+		return "is too large for this chat"
 	}
 	return ""
 }

@@ -79,7 +79,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		}
 	case in.Event == channels.Renamed: // some platforms do not say who did it
 		if !set.Accounts[settings.Ref(in.Address)].Access.Listens(set.ConfigAddress(in.Address), in.Parent) {
-			return skipped(in, "nobody listens here"), nil
+			return skipped(in, "the bot does not listen here"), nil
 		}
 	case in.Event == channels.Deleted:
 		if there, err := r.overhears(ctx, s.Key, in.Target); err != nil || !there {

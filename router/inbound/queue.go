@@ -38,7 +38,7 @@ func (r *Receiver) applyQueueLimit(ctx context.Context, set *settings.Snapshot, 
 			Notices: r.queueFullNotice(set, in, s.Key, "so I did not accept your last one. Please send it again later.")}, nil
 	}
 	c.Run.DropOldest = n - limit + 1
-	c.Ops = append(c.Ops, sessions.EnqueueDeliveries(r.queueFullNotice(set, in, s.Key, "so I dropped the oldest. Please send again what I do not answer.")...)...)
+	c.Ops = append(c.Ops, sessions.EnqueueDeliveries(r.queueFullNotice(set, in, s.Key, "so I dropped the oldest. Please send again anything that I do not answer.")...)...)
 	return nil, nil
 }
 

@@ -140,7 +140,7 @@ func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key ses
 	case sessions.FormSubagent:
 		return s, fmt.Errorf("sub-agent %s: %w", key, sessions.ErrNotFound)
 	case sessions.FormUnknown:
-		return s, fmt.Errorf("%w: session %q is nobody's", sessions.ErrBadRequest, key)
+		return s, fmt.Errorf("%w: session %q is reserved", sessions.ErrBadRequest, key)
 	default:
 		if !slices.Contains(ids, parts.Agent) {
 			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", sessions.ErrBadRequest, key, parts.Agent, sessions.JoinIDs(ids))

@@ -140,7 +140,7 @@ func (p *Pictures) shown(ctx context.Context, m *sessions.Message, b sessions.Bl
 	data, mime, err := p.get(ctx, m, *b.Media)
 	if err != nil {
 		p.log.Warn("picture not shown to the model", keyMessage, m.ID, keyErr, err)
-		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that could not be loaded]"}
+		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that the host could not load]"}
 	}
 	b.Data, b.MIME = base64.StdEncoding.EncodeToString(data), mime
 	return b

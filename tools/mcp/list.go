@@ -59,7 +59,7 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 			s.log.Warn("cannot read all tools of the MCP server", "page", n+1, keyErr, s.plain(err))
 			return found, nil
 		case err != nil:
-			return found, fmt.Errorf("its tools cannot be listed: %w", err)
+			return found, fmt.Errorf("list its tools: %w", err)
 		}
 		before := len(found.seen)
 		s.reduce(&found, page.Tools) // at once: a page is large, what is kept of it is not
