@@ -400,7 +400,7 @@ func TestFaultBitFlipFoundLater(t *testing.T) {
 			t.Error(e)
 		}
 	}
-	if err == nil || !strings.Contains(err.Error(), "not as it was written") {
+	if err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Fatal(err)
 	}
 	if refused(t, dir) == nil {
