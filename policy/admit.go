@@ -145,7 +145,7 @@ func (a Access) admitGroup(f Facts) Admission {
 	return g.gate(f, a.Named(f))
 }
 
-// gate is the mention gate: group talk starts a run only when it is meant for the bot.
+// gate is the mention gate: a group message starts a run only if it addresses the bot.
 func (g group) gate(f Facts, named bool) Admission {
 	g.activate(f.Activation)
 	switch {

@@ -67,7 +67,7 @@ const PostedElsewhere channels.Event = "posted"
 // FromHost reports whether the host itself says what a line tells: it is no talk of the chat, and messages.groupChat.historyLimit does not count it.
 func (o ContextLine) FromHost() bool { return o.Event == ExchangeStopped || o.Event == PostedElsewhere }
 
-// Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
+// Sentence returns a line as text. quote puts words of people in quotes, so that they cannot look like the frame.
 func (o ContextLine) Sentence(quote func(string) string) string {
 	about := ""
 	if o.About != "" {

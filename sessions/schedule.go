@@ -12,7 +12,7 @@ import (
 // ShortestJob is the shortest time between two turns of a job.
 const ShortestJob = time.Minute
 
-// After gives the first time after t at which the job is due; zero = never again. Its error names what is wrong with the schedule.
+// After returns the first time after t at which the job is due; zero = never again. The error names the problem of the schedule.
 //
 // A cron expression with a fixed hour means the clock on the wall: a time that the change to summer time skips comes as much later
 // as the clock was put forward, and one that comes twice in autumn counts once. With any hour (*) it means time that passes.

@@ -10,7 +10,7 @@ import (
 	"parley/policy"
 )
 
-// The errors that callers act on; a store wraps them with what was asked for.
+// The errors that callers act on; a store wraps them with the request.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for

@@ -202,7 +202,7 @@ func (t attachments) list(ctx context.Context, c Caller, skip int) (Result, erro
 	return reply(out), nil
 }
 
-// read shows the text of a file, and of what is no text what it is: by its bytes, whatever its sender says. Nothing is ever unpacked.
+// read returns the text of a file, or its type if it is not text: by its bytes, not by its sender's words. It never unpacks files.
 func (t attachments) read(a *attachment, from int, data []byte) Result {
 	r := a.describe(t.deps)
 	text, kind, ok := textOf(data)

@@ -72,7 +72,7 @@ func isNothing(raw json.RawMessage) bool {
 	return false
 }
 
-// Call implements Tool. The agent loop makes the inner call itself (see Indirect); what comes here is not from it.
+// Call implements Tool. The agent loop makes the inner call itself (see Indirect) and never calls this.
 func (t callTool) Call(ctx context.Context, c Call) (Result, error) {
 	name, args, problem := t.Inner(c.Args)
 	if problem != nil {

@@ -33,7 +33,7 @@ func publicDial(private bool) func(ctx context.Context, network, address string)
 	return d.DialContext
 }
 
-// reachable refuses what is not of the internet, and the addresses of this machine's own interfaces, public or not: its services may
+// reachable refuses addresses outside the internet, and the addresses of this machine's own interfaces, public or not: its services may
 // listen on all of them. own gives those.
 func reachable(a netip.Addr, own func() ([]net.Addr, error)) error {
 	if !public(a) {

@@ -189,7 +189,7 @@ func filePath(p, action string) (string, *problem) {
 	return p, nil
 }
 
-// fileProblem words what a file operation failed with, without the path of the workspace.
+// fileProblem returns the error of a file operation as text, without the path of the workspace.
 func fileProblem(action, name string, err error) *problem {
 	if p, ok := errors.AsType[*fileError](err); ok {
 		return mistake("%s %s: %s", action, name, p.text)
@@ -277,7 +277,7 @@ func (w workspace) read(name string, redact func(string) string, args filesArgs)
 	}
 }
 
-// piece takes as many whole lines as there is room for, or a part of the first when that is longer by itself.
+// piece returns as many whole lines as fit, or a part of the first line if that is too long.
 func (r *filesResult) piece(lines []string, from, column, limit, most int) {
 	if from > len(lines) {
 		r.Note = "there are no more lines"

@@ -192,7 +192,7 @@ func FileEnding(mime string) string {
 	return endings[strings.ToLower(strings.TrimSpace(mime))]
 }
 
-// chat finds the chat that is meant, and the session whose chat it is.
+// chat finds the chat of an address or session, and the session that posts there.
 func (t message) chat(ctx context.Context, c Caller, to string) (sessions.Key, channels.Address, *problem, error) {
 	if a, err := channels.ParseAddress(to); err == nil {
 		if _, err := sessions.Resolve(to, c.Session.Agent, t.deps.Scope); err != nil {

@@ -173,7 +173,7 @@ func (d Deps) spawnable(from sessions.AgentID, name string) (sessions.AgentID, *
 	return "", forbidden("agent %q is not allowed for sessions_spawn (allowed: %s). The owner can add agents to agents.list[].subagents.allowAgents.", name, strings.Join(names, ", "))
 }
 
-// refusal turns what a Host said no to into an answer for the model. A fault of the host stays an error.
+// refusal turns a Host's refusal into a result for the model. A fault of the host stays an error.
 func refusal(err error) (Result, error) {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		return forbidden("%s", r.Reason).result(), nil

@@ -121,7 +121,7 @@ func (w workspace) append(name, content string) (r filesResult, err error) {
 	return filesResult{Done: "added", Size: int64(len(text) + len(content))}, nil
 }
 
-// edit replaces a text that stands in the file once.
+// edit replaces a text that is in the file once.
 func (w workspace) edit(name, old, with string) (r filesResult, err error) {
 	switch {
 	case old == "":
@@ -170,7 +170,7 @@ func (w workspace) delete(name string) (r filesResult, err error) {
 	return filesResult{Done: "deleted"}, nil
 }
 
-// target looks at what is to be changed; nil when it is not there.
+// target returns the file to change; nil if it does not exist.
 func (w workspace) target(name string) (fs.FileInfo, error) {
 	info, err := w.root.Lstat(name)
 	switch {

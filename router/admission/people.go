@@ -27,7 +27,7 @@ func byID(name string, kind channels.Kind, account channels.AccountID, user chan
 // maxPeopleShown is how many of those who were let in a chat is told: the newest.
 const maxPeopleShown = 50
 
-// ListPeople tells who waits, who was turned down and who was let in.
+// ListPeople returns the pairing requests, the rejected people and the approved people, as text for a chat.
 func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	now := time.Now()
 	asking, err := c.store.Pairings(ctx, now)
@@ -73,7 +73,7 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// UnpairNamed takes back the decision on a person who was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+// UnpairNamed removes the decision on an approved or rejected person. words are the id, with or without its channel, and an optional account.
 func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *sessions.Change, error) {
 	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {

@@ -52,7 +52,7 @@ func OutcomesMarkdown() string {
 	return b.String()
 }
 
-// StopAnswer answers a request to stop: what it has ended.
+// StopAnswer returns the answer to a request to stop.
 func StopAnswer(n sessions.Ended) string {
 	did := StoppedSentences(n)
 	switch {
@@ -64,7 +64,7 @@ func StopAnswer(n sessions.Ended) string {
 	return "⚙️ " + strings.Join(did, " ")
 }
 
-// StoppedSentences say to people what a stop has ended; none when it has ended nothing.
+// StoppedSentences returns a sentence for each kind of work that a stop has ended; none if it has ended nothing.
 func StoppedSentences(n sessions.Ended) (did []string) {
 	for _, x := range []struct {
 		n    int
@@ -114,7 +114,7 @@ func Late(c sessions.Chain, notice string) string {
 	return text
 }
 
-// CutOff says behind a text that it is not the whole answer; "" when it is.
+// CutOff returns the note behind an incomplete answer; "" for a complete one.
 func CutOff(stop string) string {
 	switch stop {
 	case agent.StopFilter:
@@ -127,7 +127,7 @@ func CutOff(stop string) string {
 	return ""
 }
 
-// Wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.
+// Wordless returns the notice for a turn without an answer: silence without a reason looks like a fault of the chat.
 func Wordless(stop string) string {
 	switch stop {
 	case agent.StopFilter:

@@ -34,7 +34,7 @@ func queueWords(c Call) string {
 	return words
 }
 
-// queueLines say what is running and what waits in the session, for /status.
+// queueLines returns the lines of /status about running and queued runs of the session.
 func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-// cmdUsage shows what was used today and what may be, sets what stands below replies, and lifts a budget.
+// cmdUsage shows today's use and its budgets, sets the usage footer of replies, and lifts a budget.
 func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 	word, what, _ := strings.Cut(strings.ToLower(c.Arg), " ")
 	switch {
@@ -34,7 +34,7 @@ func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 	return Result{Text: "⚙️ Usage: /usage [off|tokens|full|lift [session|agent|host|key]]"}, nil
 }
 
-// usageWords lists what was used today, the budgets, and to owners the host's use by model.
+// usageWords lists today's use, the budgets, and for owners the host's use by model.
 func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 	began, ends := clock.Day(time.Now())
 	lifts, err := t.store.Suspensions(ctx, time.Now())

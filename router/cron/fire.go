@@ -119,7 +119,7 @@ func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("cannot start a scheduled job", keyJob, j.ID, keyErr, err)
 		}
-		again = now // look at once what comes next
+		again = now // check the next time at once
 		if err != nil {
 			again = now.Add(time.Second)
 		}

@@ -53,7 +53,7 @@ func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, 
 	return receipt, there, err
 }
 
-// onAmbiguous decides about a part that may have arrived: it is reconciled, sent again, or held for a person.
+// onAmbiguous reconciles a part that may have arrived, sends it again, or holds it for a person.
 func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
 		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.UnknownIdempotent)

@@ -169,7 +169,7 @@ func (x *previews) retract(ctx context.Context, run sessions.RunID) {
 	sent, err := x.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
 	if err != nil {
 		x.log.Error("cannot read the state of an answer", keyRun, run, keyErr, err)
-		return // it is looked at again
+		return // the loop reads it again
 	}
 	for _, d := range sent {
 		if d.Kind == sessions.Reply {

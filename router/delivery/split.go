@@ -106,7 +106,7 @@ func (s *sender) dropMissingFiles(d sessions.Delivery, p deliveryPart, l channel
 	return p
 }
 
-// unsendable says why a file cannot be sent to where these limits hold; "" = it can.
+// unsendable returns why a file cannot be sent under these limits; "" = it can.
 func unsendable(f sessions.File, l channels.Limits) string {
 	switch {
 	case l.Files <= 0:

@@ -181,7 +181,7 @@ func oggKind(start []byte) (channels.MediaKind, string) {
 
 func (x *Outbox) path(f sessions.File) string { return filepath.Join(x.dir, f.Hash) }
 
-// Check says what is in the way of sending a file; "" = nothing.
+// Check returns why a file cannot be sent; "" = it can.
 func (x *Outbox) Check(f sessions.File) string {
 	name := sessions.FileName(f.Name)
 	if f.Hash == "" {

@@ -128,7 +128,7 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.quarantineNotice(a, in),
 		Reason: sessions.QuarantineReason + " after repeated failures: " + channels.CleanText(why.Error())}}
 	acc, err := r.commit.Accept(ctx, aside)
-	if err != nil && len(aside.Skip.Notices) > 0 && causedByEvent(err) { // the notice may be what it cannot take
+	if err != nil && len(aside.Skip.Notices) > 0 && causedByEvent(err) { // the notice may be the invalid part
 		aside.Skip.Notices = nil
 		acc, err = r.commit.Accept(ctx, aside)
 	}

@@ -51,7 +51,7 @@ type Submitted struct {
 	Answer    string       // of the command
 }
 
-// Submit has an agent answer a text. It is durable when it returns: the run that it gives is queued.
+// Submit queues a run that answers a text. The run is durable when Submit returns.
 func (r *Receiver) Submit(ctx context.Context, w Request) (h Submitted, err error) {
 	defer channels.RecoverPanic(r.log, "say", &err)
 	set := r.settings()
@@ -122,7 +122,7 @@ func (r *Receiver) submitWords(ctx context.Context, c sessions.Change, command, 
 	return Submitted{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
 }
 
-// spokenTo gives the session that words are for, as it stands; only Key and Agent are set when it is new.
+// spokenTo returns the session that a text is for; a new one has only Key and Agent.
 func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key sessions.Key) (sessions.Session, error) {
 	s, err := r.store.Get(ctx, key)
 	if !errors.Is(err, sessions.ErrNotFound) {

@@ -55,7 +55,7 @@ type Rights struct {
 	layers []policy.ToolRules
 }
 
-// Of gives the rights of a run's turn; msgs may hold what it has merged.
+// Of returns the rights of a run's turn; msgs may have the messages that it has merged.
 func (r *Resolver) Of(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*Rights, error) {
 	if s.Agent == "" {
 		s.Agent = run.Agent

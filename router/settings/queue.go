@@ -12,7 +12,7 @@ import (
 	"parley/sessions"
 )
 
-// ReadQueue reads what stands behind /queue: what is not named stays as it was for the session. why says what is wrong.
+// ReadQueue parses the arguments of /queue; settings that they do not name stay as in q. why is the problem, for the person.
 func ReadQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
 	for word := range strings.FieldsSeq(strings.ToLower(arg)) {
 		name, value, pair := strings.Cut(word, ":")

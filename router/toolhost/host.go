@@ -54,7 +54,7 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
 				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}}},
 	})
-	if err == nil && acc.Run.ID == "" { // the same call again: what it asked is deleted since, with its session
+	if err == nil && acc.Run.ID == "" { // a repeated call: its run was deleted with its session
 		err = fmt.Errorf("%w: the session was deleted", sessions.ErrNotFound)
 	}
 	return acc.Run, err

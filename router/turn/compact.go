@@ -228,7 +228,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	return t, nil
 }
 
-// write makes one summary call, and puts what it cost into the ledger.
+// write makes one summary call and records its cost in the ledger.
 func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f PromptFacts) (string, error) {
 	request, err := Prompt("compact_request", f)
 	if err != nil {

@@ -25,7 +25,7 @@ type Merger struct {
 	log      *slog.Logger
 }
 
-// queueOf is the queue of a run's session, as it stands now.
+// queueOf returns the current queue of a run's session.
 func (m *Merger) queueOf(ctx context.Context, run sessions.Run) (settings.QueueRule, error) {
 	s, err := m.store.Get(ctx, run.Key)
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s ses
 		if err != nil {
 			return nil, fmt.Errorf("merge queued messages: %w", err)
 		}
-		if len(taken) > 0 { // what was merged before is among it
+		if len(taken) > 0 { // including messages that an earlier try merged
 			steps = taken
 		}
 	}

@@ -135,7 +135,7 @@ func picturesShown(msgs []sessions.Message) int {
 	return max(n-hidden, 1)
 }
 
-// shown gives a picture's block with its bytes, or the line that stands for it.
+// shown returns a picture's block with its bytes, or a line in its place.
 func (p *Pictures) shown(ctx context.Context, m *sessions.Message, b sessions.Block) sessions.Block {
 	data, mime, err := p.get(ctx, m, *b.Media)
 	if err != nil {

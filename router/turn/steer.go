@@ -113,7 +113,7 @@ func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
 // ended are runs that it was told ended in a turn. An end that is not known yet is told of with the next one.
 type ended map[sessions.RunID]bool
 
-// absorb merges what waits into the running turn, and tells those who wait for the runs that end with it, of each once.
+// absorb merges queued messages into the running turn, and notifies the waiters of each merged run once.
 func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQuery, told ended) ([]sessions.Message, error) {
 	taken, err := w.store.MergeQueued(ctx, run.ID, q)
 	if err != nil {

@@ -43,7 +43,7 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 	}
 }
 
-// reread brings a run at work up to date with the store, and tells of its words when they were revised.
+// reread updates a running run from the store, and reports whether its message was edited.
 func (w *Worker) reread(ctx context.Context, run *sessions.Run, revised bool) error {
 	now, err := w.store.GetRun(ctx, run.ID)
 	if err != nil {

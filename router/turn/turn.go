@@ -228,7 +228,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	return o
 }
 
-// steps gives what a run has recorded, for its figures and what it had to say: an error is logged and leaves them out.
+// steps returns the recorded messages of a run; on an error it logs and returns none.
 func (w *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message {
 	steps, err := w.store.Steps(context.WithoutCancel(ctx), run.ID)
 	if err != nil {

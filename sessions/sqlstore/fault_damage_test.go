@@ -400,7 +400,7 @@ func TestFaultBitFlipFoundLater(t *testing.T) {
 			t.Error(e)
 		}
 	}
-	if err == nil || !strings.Contains(err.Error(), "checksum") {
+	if err == nil || !strings.Contains(err.Error(), "the checksum of page") {
 		t.Fatal(err)
 	}
 	if refused(t, dir) == nil {

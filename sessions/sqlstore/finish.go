@@ -85,7 +85,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if run.Revised && !f.Revised && !at.Stop && f.Status != sessions.Stopped { // an answer to what its sender has changed
 		return acc, fmt.Errorf("finish run %s: %w", id, sessions.ErrRevised)
 	}
-	if at.Stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
+	if at.Stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop came first, so the result is dropped
 		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err
 		}

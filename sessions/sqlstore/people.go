@@ -139,7 +139,7 @@ func noteAdmitted(t *tx) error {
 	return err
 }
 
-// grant makes an owner of a person who was let in.
+// grant makes an approved person an owner.
 func (s *people) grant(t *tx, g sessions.GrantOwner) error {
 	n, err := t.Exec("UPDATE paired SET owner = 1 WHERE channel = ? AND account = ? AND person = ?", string(g.Channel), string(g.Account), string(g.User))
 	if err == nil && n == 0 {

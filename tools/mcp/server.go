@@ -40,7 +40,7 @@ type Status struct {
 	LeftOut []LeftOut `json:"leftOut,omitempty"` // tools that agents have not got; at most maxLeftOut and what else there is
 }
 
-// Notes says what is noteworthy about its tools, one line each.
+// Notes returns remarks about the server's tools, one line each.
 func (s Status) Notes() (out []string) {
 	if s.Hidden > 0 {
 		out = append(out, fmt.Sprintf("MCP server %s: agents find %d of its %d tools with find_tool, because a model request has room for %d tools",

@@ -21,7 +21,7 @@ import (
 // checkBudget is how long Open waits for the check of the database. What takes longer continues after the work.
 const checkBudget = 250 * time.Millisecond
 
-// errCorrupt says that a database file is damaged, and what a person can do.
+// errCorrupt returns the error for a damaged database file, with the commands that help.
 func errCorrupt(path, what string) error {
 	return fmt.Errorf("%w: %s: %s. Nothing was changed. Keep a copy of %s, and of %s-wal if that exists; then restore a backup with: parley restore FILE",
 		sessions.ErrDamaged, path, what, path, path)

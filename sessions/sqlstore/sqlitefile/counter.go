@@ -124,7 +124,7 @@ func isAbsent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
-// forgetGone removes what is noted beside a database that is gone: a new one is made.
+// forgetGone removes the files beside a deleted database, before a new database is made.
 func (g *Guard) forgetGone() error {
 	if !isAbsent(g.file) {
 		return nil
@@ -149,7 +149,7 @@ func errMissingCommits(path string, missing int64) error {
 		sessions.ErrDamaged, path, missing, at, path, path)
 }
 
-// Count opens the file of the number and goes on from the one in the database. It implements engine.Guard.
+// Count opens the commit counter and continues from the number in the database. It implements engine.Guard.
 func (g *Guard) Count(ctx context.Context, c *engine.Conn) (_ int64, err error) {
 	var l diskState
 	if err = l.read(ctx, c); err != nil {

@@ -57,7 +57,7 @@ func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
 	if g.sums == nil || !g.sums.settled || g.sums.failing {
 		return errors.New("the WAL was not read up to the last commit")
 	}
-	_ = os.Remove(to) // what the first try left
+	_ = os.Remove(to) // files of the first try
 	f, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
 	return err
 }
 
-// salvage copies what the connection still sees, and says what a person can do.
+// salvage copies the data that the connection still sees; its error says how to use the copy.
 func (g *Guard) salvage(ctx context.Context, c *engine.Conn, path string) error {
 	first := filepath.Join(g.conf.Dir, RescuedFile)
 	to := first

@@ -75,7 +75,7 @@ func (d *dropLog) first(run sessions.RunID) bool {
 	return true
 }
 
-// bounded returns a message as it is kept, and logs when that is less than was given.
+// bounded returns the stored form of a message, and logs dropped data.
 func (s *Rows) bounded(m sessions.Message, run sessions.RunID) sessions.Message {
 	kept, dropped := m.BoundOpaque()
 	if dropped > 0 && s.dropped.first(run) {
