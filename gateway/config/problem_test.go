@@ -80,7 +80,7 @@ func TestProblems(t *testing.T) {
 		{"OpenClaw's file in JSON5", "{ // ours\n  meta: {}, channels: {telegram: {botToken: '1'}}\n}\n", []string{`:1: a group that begins with { has no closing }; this looks like a configuration of OpenClaw (convert it with: parley import openclaw)`}},
 		{"base address", "models: {providers: {a: {api: openai, baseUrl: localhost:1}}}\n", []string{`:1: models.providers.a.baseUrl: must be an http or https URL (for example http://127.0.0.1:11434/v1)`}},
 		{"no key", "models: {providers: {a: {api: openai}}}\n", []string{`:1: models.providers.a: warning: has no apiKey and no baseUrl, so its server will refuse every call (set apiKey, or the baseUrl of a server that needs no key)`}},
-		{"agent twice", "agents:\n  list:\n    - id: a\n    - id: a\n", []string{`:4: agents.list[1].id: "a" is the id of agents.list[0] as well`}},
+		{"agent twice", "agents:\n  list:\n    - id: a\n    - id: a\n", []string{`:4: agents.list[1].id: "a" is also the id of agents.list[0]`}},
 		{"two defaults", "agents:\n  list:\n    - {id: a, default: true}\n    - {id: b, default: true}\n", []string{`:4: agents.list[1].default: only one agent can be the default (agents.list[0] is the default too)`}},
 		{"regular expression", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['(']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: is not a regular expression: missing closing ) (put it in single quotes; escape special characters with \)`}},
 		{"regular expression for all agents", "messages:\n  groupChat: {mentionPatterns: [ok, '[']}\n", []string{`:2: messages.groupChat.mentionPatterns[1]: is not a regular expression: missing closing ] (put it in single quotes; escape special characters with \)`}},
@@ -90,7 +90,7 @@ func TestProblems(t *testing.T) {
 			`:3: bindings[0].match: warning: channels.telegram is not configured, so this binding never matches`}},
 		{"binding to a name", "channels: {telegram: {token: x}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: '*', peer: {kind: direct, id: '@gina'}}}\n", []string{
 			`:3: bindings[0].match.peer.id: warning: "@gina" is a name; bindings match ids only, so this one never matches (use the id; /whoami shows it)`}},
-		{"rule that never matches", "session:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegrm}, action: deny}\n", []string{`:4: session.sendPolicy.rules[0].match.channel: can never match: there is no channel "telegrm", only telegram, webchat`}},
+		{"rule that never matches", "session:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegrm}, action: deny}\n", []string{`:4: session.sendPolicy.rules[0].match.channel: can never match: there is no channel "telegrm"; the channels are telegram, webchat`}},
 		{"open without everybody", "channels:\n  telegram:\n    token: x\n    dmPolicy: open\n", []string{`:4: channels.telegram.dmPolicy: open needs "*" in allowFrom, which confirms that everybody may write`}},
 		{"inherited by an account", "channels:\n  telegram:\n    dmPolicy: open\n    accounts:\n      a: {token: x}\n", []string{`:5: channels.telegram.accounts.a.dmPolicy: open needs "*" in allowFrom, which confirms that everybody may write`}},
 		{"binding to an account", "channels: {telegram: {accounts: {work: {token: x}}}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: wrok}}\n  - {agentId: main, match: {channel: telegram}}\n", []string{

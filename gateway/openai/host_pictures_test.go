@@ -122,7 +122,7 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		"no picture":   {[]string{"data:image/png;base64,AA=="}, "models accept JPEG, PNG, GIF and WebP"},
 		"a text":       {[]string{"data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte("<svg/>"))}, "models accept JPEG"},
 		"too large":    {[]string{large}, "the maximum is 5242880"},
-		"too many":     {slices.Repeat([]string{url}, turn.MaxPictures+1), "at most 8"},
+		"too many":     {slices.Repeat([]string{url}, turn.MaxPictures+1), "the maximum is 8"},
 		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "parley does not fetch URLs"},
 	} {
 		chat, item := looks("see", x.urls...)

@@ -30,7 +30,7 @@ func TestSubagentsCommandShows(t *testing.T) {
 			"/subagents LOG last 1":                 {", the newest 1 messages:\n\n- ", " assistant: calls"},
 			"/subagents log last one":               {"⚙️ Usage: `/subagents list`"},
 			"/subagents info " + string(sheep.ID):   {"- Session: `" + string(sheep.Key) + "`", "- Run: `" + string(sheep.ID) + "`", "- Status: done\n", "- Report: announced\n", "- Runtime: 0s\n", "- Agent: `main`, model `mock/m`\n", "Tokens: 20 in, 10 out", "- Task: `sheep`", ".jsonl`"},
-			"/subagents info " + string(cows.Key):   {"- Status: running\n", "- Report: at work\n"},
+			"/subagents info " + string(cows.Key):   {"- Status: running\n", "- Report: running\n"},
 			"/subagents info":                       {"⚠️ a sub-agent is required: its number"},
 			"/subagents log 7":                      {"⚠️ there is no sub-agent number 7; there are 3."},
 			"/subagents info nobody":                {"⚠️ no sub-agent of this session has the label or run id `nobody`; there are 3."},

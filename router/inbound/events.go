@@ -66,7 +66,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		return sessions.Arrival{}, err
 	}
 	if x.found && s.ID != x.run.Session {
-		return skipped(in, "its message belongs to an earlier transcript"), nil
+		return skipped(in, "the message belongs to an earlier transcript"), nil
 	}
 	switch {
 	case who.Sender.ID != "":
@@ -137,7 +137,7 @@ func (r *Receiver) subject(ctx context.Context, in channels.Inbound) (x subject,
 	case in.Event == channels.Reacted:
 		return subject{ours: ours}, "", nil
 	case own:
-		return x, "our own message", nil
+		return x, "the bot's own message", nil
 	}
 	x.run, x.found, err = r.store.Asked(ctx, in.Address, in.Target)
 	if err != nil {

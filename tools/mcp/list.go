@@ -129,7 +129,7 @@ func (s *server) reduce(u *usable, page []*sdk.Tool) {
 		case len(x.Name) > mostOwnName:
 			err = errors.New("its name is too long")
 		case task == "required":
-			err = errors.New("it can only be called as a task of MCP (taskSupport: required), which parley does not do")
+			err = errors.New("it can only be called as a task of MCP (taskSupport: required), which parley does not support")
 		}
 		if err != nil {
 			out := LeftOut{cmp.Or(line(s.secretless(x.Name), 100), "(no name)"), line(s.secretless(err.Error()), 300)}
