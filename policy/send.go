@@ -102,7 +102,7 @@ func (p SendPolicy) Explain(s Subject) []Step {
 	}
 	steps = append(steps, o)
 	if s.ChatDeny {
-		steps = append(steps, Step{Rule: chatRule, Action: Deny, Matched: true, Why: "the chat's session denies; a thread without its own override follows that"})
+		steps = append(steps, Step{Rule: chatRule, Action: Deny, Matched: true, Why: "the session of the whole chat denies, and this thread has no override of its own"})
 	}
 	for i, r := range p.Rules {
 		miss := r.Match.miss(s)
@@ -113,9 +113,9 @@ func (p SendPolicy) Explain(s Subject) []Step {
 		steps = append(steps, st)
 	}
 	v := p.Evaluate(s)
-	d := Step{Rule: defaultRule, Action: p.Default, Matched: v.Rule == defaultRule, Why: "applies when nothing above does"}
+	d := Step{Rule: defaultRule, Action: p.Default, Matched: v.Rule == defaultRule, Why: "applies when no rule above matches"}
 	if d.Action == "" {
-		d.Action, d.Why = Allow, "not set, which means allow; applies when nothing above does"
+		d.Action, d.Why = Allow, "not set, which means allow; applies when no rule above matches"
 	}
 	return append(steps, d, Step{Rule: v.Rule, Action: v.Action, Matched: true, Why: v.Reason, Verdict: true})
 }

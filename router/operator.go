@@ -67,7 +67,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 	x = Explanation{Session: s.Key, To: to, Verdict: rules.Evaluate(subject), Steps: rules.Explain(subject)}
 	if s.Key != meant {
 		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
-			Why: fmt.Sprintf("%s is another session of this chat, and its policy denies messages from elsewhere to this chat. Answers of the session %s in its own chat do not depend on this rule", s.Key.Shown(), meant.Shown())})
+			Why: fmt.Sprintf("this chat has also written to the session %s, whose policy denies, so the host sends nothing here from elsewhere. Answers of the session %s in its own chat do not depend on that", s.Key.Shown(), meant.Shown())})
 	}
 	if l := set.Listening(to); l.Rule != "" {
 		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)

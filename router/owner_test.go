@@ -40,7 +40,7 @@ func TestFirstApprovalMakesTheOwner(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, unowned)
 		ann, bo := routertest.Direct("ann"), routertest.Direct("bo")
 		a := approve(g, "ann", sessions.FirstOwner)
-		if !a.Owner || !a.First || !strings.Contains(a.AboutOwner(), "becomes the owner") || strings.Contains(a.AboutOwner(), "conversation") {
+		if !a.Owner || !a.First || !strings.Contains(a.AboutOwner(), "is now the owner") || strings.Contains(a.AboutOwner(), "conversation") {
 			t.Errorf("%+v: %s", a, a.AboutOwner())
 		}
 		b := approve(g, "bo", sessions.FirstOwner)

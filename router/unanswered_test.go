@@ -62,10 +62,10 @@ func TestExplainListening(t *testing.T) {
 		to         channels.Address
 		rule, says string
 	}{
-		"a group that is not listed": {policy.Access{Groups: map[string]policy.GroupAccess{"2": {}}}, routertest.Group("1"), "channels.fake.groups", "this group is not listed in channels.fake.groups"},
-		"groups are off":             {policy.Access{GroupPolicy: policy.GroupDisabled}, routertest.Group("1"), "channels.fake.groupPolicy", "ignores messages here"},
-		"this one is off":            {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"1": {Enabled: &off}}}, routertest.Group("1"), "channels.fake.groups.1.enabled", "ignores messages here"},
-		"owners only":                {policy.Access{}, routertest.Group("1"), "channels.fake.groupPolicy", "only to owners"},
+		"a group that is not listed": {policy.Access{Groups: map[string]policy.GroupAccess{"2": {}}}, routertest.Group("1"), "channels.fake.groups", "the host ignores messages in this group, because channels.fake.groups does not list the group"},
+		"groups are off":             {policy.Access{GroupPolicy: policy.GroupDisabled}, routertest.Group("1"), "channels.fake.groupPolicy", "the host ignores messages in this chat"},
+		"this one is off":            {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"1": {Enabled: &off}}}, routertest.Group("1"), "channels.fake.groups.1.enabled", "the host ignores messages in this chat"},
+		"owners only":                {policy.Access{}, routertest.Group("1"), "channels.fake.groupPolicy", "only owners"},
 		"an open one":                {open, routertest.Group("1"), "", ""},
 		"a direct chat":              {policy.Access{}, routertest.Direct("1"), "", ""},
 		"an account that is not":     {open, elsewhere, "", ""},

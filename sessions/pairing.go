@@ -58,7 +58,7 @@ func (a Approval) AboutOwner() string {
 	case !a.Owner:
 		fmt.Fprintf(&b, " This person is not an owner; `parley pairing approve %s --owner` makes one.", id)
 	case a.First:
-		fmt.Fprintf(&b, " The first approved person becomes the owner: this one is. `parley pairing remove %s` undoes that.", id)
+		fmt.Fprintf(&b, " This person is now the owner, as the first person who was let in. To undo that, run `parley pairing remove %s`.", id)
 	default:
 		b.WriteString(" This person is an owner.")
 	}

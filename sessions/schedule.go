@@ -20,7 +20,7 @@ func (j Job) After(t time.Time) (time.Time, error) {
 	j.At, j.Created = j.At.Truncate(time.Millisecond), j.Created.Truncate(time.Millisecond) // as the store keeps times
 	switch {
 	case j.one() != 1:
-		return time.Time{}, errors.New("set exactly one of at, every and cron")
+		return time.Time{}, errors.New("give exactly one of at, every and cron")
 	case !j.At.IsZero():
 		if j.At.After(t) {
 			return j.At, nil

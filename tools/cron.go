@@ -143,7 +143,7 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 func (a cronArgs) times(j *sessions.Job) (err error) {
 	given := slices.DeleteFunc([]string{a.At, a.In, a.Every, a.Cron}, func(text string) bool { return strings.TrimSpace(text) == "" })
 	if len(given) != 1 {
-		return errors.New("set exactly one of at, in, every and cron")
+		return errors.New("give exactly one of at, in, every and cron")
 	}
 	if a.At != "" {
 		if j.At, err = time.Parse(time.RFC3339, strings.TrimSpace(a.At)); err != nil {

@@ -153,7 +153,7 @@ func readSchedule(j *sessions.Job, now time.Time, at, in, every, expr string) (e
 		}
 	}
 	if n != 1 {
-		return api.Bad("set exactly one of at, in, every and cron")
+		return api.Bad("give exactly one of at, in, every and cron")
 	}
 	j.At, j.Every, j.Cron = time.Time{}, 0, expr
 	if at != "" {

@@ -115,7 +115,7 @@ func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string,
 			p, found = sessions.Pairing{Channel: kind, Account: x.Account, User: x.User, Name: x.Name}, true
 			change.Ops = []sessions.Op{sessions.GrantOwner{Channel: kind, Account: x.Account, User: x.User, Handover: set.Handover(written(set, kind, x.Account, x.User, channels.Address{}))}}
 		} else if len(people) > 1 {
-			return a, fmt.Errorf("%w: %s:%s was approved on several accounts; add %[2]s:%[3]s to commands.ownerAllowFrom instead", sessions.ErrConflict, kind, code)
+			return a, fmt.Errorf("%w: %s:%s was let in on several accounts; add %[2]s:%[3]s to commands.ownerAllowFrom instead", sessions.ErrConflict, kind, code)
 		}
 	}
 	if change.Ops == nil {

@@ -59,11 +59,11 @@ func (s *Snapshot) Listening(to channels.Address) (x policy.Step) {
 	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
 	switch {
 	case a.Outcome == policy.Drop && a.Key == "groups":
-		return policy.Step{Rule: section + a.Key, Why: "the bot ignores messages here: this group is not listed in " + section + a.Key + ". The send policy alone decides what the bot sends"}
+		return policy.Step{Rule: section + a.Key, Why: "the host ignores messages in this group, because " + section + a.Key + " does not list the group. The send policy alone decides what the host sends"}
 	case a.Outcome == policy.Drop:
-		return policy.Step{Rule: section + a.Key, Why: "the bot ignores messages here. The send policy alone decides what the bot sends"}
+		return policy.Step{Rule: section + a.Key, Why: "the host ignores messages in this chat. The send policy alone decides what the host sends"}
 	case !account.Access.Listens(to, ""):
-		return policy.Step{Rule: section + "groupPolicy", Why: "the bot listens only to owners: no list of senders names anybody else. The send policy alone decides what the bot sends"}
+		return policy.Step{Rule: section + "groupPolicy", Why: "the host answers only owners in this chat, because no other people are listed. The send policy alone decides what the host sends"}
 	}
 	return x
 }

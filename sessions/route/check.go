@@ -23,7 +23,7 @@ func (r Table) Check() []policy.Problem {
 		case a == "":
 			add(false, fmt.Sprintf("agents.list[%d].id", i), "an agent needs an id")
 		case slices.Index(r.Agents, a) < i:
-			add(false, fmt.Sprintf("agents.list[%d].id", i), "%q is also the id of agents.list[%d]", a, slices.Index(r.Agents, a))
+			add(false, fmt.Sprintf("agents.list[%d].id", i), "%q is the id of agents.list[%d] as well", a, slices.Index(r.Agents, a))
 		}
 	}
 	if len(r.Agents) > 0 && !slices.Contains(r.Agents, r.Default) {

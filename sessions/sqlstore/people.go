@@ -97,7 +97,7 @@ func (s *people) endPairing(t *tx, a sessions.DecidePairing) (owner bool, err er
 		return false, err
 	}
 	if !found {
-		return false, &engine.UserError{Words: fmt.Sprintf("no pairing request on %s has this code; it may have expired or been used: parley pairing list", a.Channel), Is: sessions.ErrNotFound}
+		return false, &engine.UserError{Words: fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), Is: sessions.ErrNotFound}
 	}
 	if !a.Approve {
 		_, err := t.Exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", engine.Ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))

@@ -104,7 +104,7 @@ func pairing(f *fixture.Store) {
 	if ok, err := f.Paired(f.Context(), "telegram", "default", "1"); err != nil || ok {
 		f.Error(ok, err)
 	}
-	const unknown = "no pairing request on telegram has this code; it may have expired or been used: parley pairing list" // people read it
+	const unknown = "no pairing on telegram is waiting for this code (it may have expired or been used)" // people read it
 	end := func(a sessions.DecidePairing) error {
 		told := fixture.NewDelivery("", fixture.Address("1"), "told")
 		_, err := f.Submit(f.Context(), sessions.Change{Ops: []sessions.Op{a, sessions.EnqueueDelivery(told)}})
