@@ -98,7 +98,7 @@ func (p SendPolicy) Explain(s Subject) []Step {
 	steps := make([]Step, 0, len(p.Rules)+3)
 	o := Step{Rule: overrideRule, Action: s.Override, Matched: s.Override != Inherit, Why: "not set: the rules decide"}
 	if o.Matched {
-		o.Why = "set on this session; overrides every rule"
+		o.Why = "set on this session; it wins over every rule"
 	}
 	steps = append(steps, o)
 	if s.ChatDeny {
