@@ -289,7 +289,7 @@ func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("read the schema: %w", err)
+		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	return s.Resolve(nil)
 }

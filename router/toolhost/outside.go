@@ -149,11 +149,11 @@ func fits(schema, args json.RawMessage) error {
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
-		return fmt.Errorf("read the schema: %w", err)
+		return fmt.Errorf("read schema: %w", err)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
-		return fmt.Errorf("read the schema: %w", err)
+		return fmt.Errorf("read schema: %w", err)
 	}
 	return resolved.Validate(v)
 }
