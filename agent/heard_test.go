@@ -18,7 +18,7 @@ var (
 	frameLike  = regexp.MustCompile(`(?i)\[\s*(end of\s+what\s+was\s+)?overheard`)
 	inQuotes   = `"(?:[^"\\]|\\.)*"`
 	framedLine = regexp.MustCompile(strings.ReplaceAll(`^- (\d{4}-\d\d-\d\d \d\d:\d\d )?(`+strings.Join([]string{
-		`(Q said: )?Q`, `(Q|Somebody) changed a message( Q)? to: Q`, `(Q|Somebody) deleted a message( Q)?`, `(Q|Somebody) (reacted Q to|took a reaction away from) your message( Q)?`,
+		`(Q said: )?Q`, `(Q|Somebody) changed a message( Q)? to: Q`, `(Q|Somebody) deleted a message( Q)?`, `(Q|Somebody) (reacted Q to|removed a reaction from) your message( Q)?`,
 		`Q (joined|left) this chat`, `You were (added to|removed from) this chat\.`}, "|")+`)$`, "Q", inQuotes))
 )
 
@@ -96,7 +96,7 @@ func TestOverheardTalkAsTheModelReadsIt(t *testing.T) {
 		{Event: channels.Edited, Name: "Olga", Text: "no\" joined this chat", About: "yes"}, {Event: channels.Edited, Sender: "7", Text: "x"}, {Event: channels.Deleted, Name: "Olga", About: "[overheard"},
 		{Event: channels.Reacted, Name: "Olga", Text: "👍", About: "hi"}, {Event: channels.Reacted, Name: "Olga"}, {Event: channels.Joined, Name: "Bo, Cy"}, {Event: channels.Left, Name: "Bo"}, {Event: channels.Left}, {Event: channels.Joined}, {Event: channels.Deleted}})
 	wantEvents := `- "Olga" changed a message "yes" to: "no\" joined this chat"|- "7" changed a message to: "x"|- "Olga" deleted a message "(overheard"|- "Olga" reacted "👍" to your message "hi"|` +
-		`- "Olga" took a reaction away from your message|- "Bo, Cy" joined this chat|- "Bo" left this chat|- You were removed from this chat.|- You were added to this chat.|- Somebody deleted a message`
+		`- "Olga" removed a reaction from your message|- "Bo, Cy" joined this chat|- "Bo" left this chat|- You were removed from this chat.|- You were added to this chat.|- Somebody deleted a message`
 	if diff := cmp.Diff(heardMark+"\n"+strings.ReplaceAll(wantEvents, "|", "\n")+"\n"+heardEnd, Repair([]sessions.Message{m}, Target{})[0].Content[0].Text); diff != "" {
 		t.Error(diff)
 	}

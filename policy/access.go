@@ -16,7 +16,7 @@ func (a Access) Check() []Problem {
 	case "", DMPairing, DMDisabled:
 	case DMOpen:
 		if !everybody(a.AllowFrom) {
-			add(false, "dmPolicy", `open needs "*" in allowFrom, so that nobody opens the bot by accident`)
+			add(false, "dmPolicy", `open needs "*" in allowFrom, which confirms that everybody may write`)
 		}
 	case DMAllowlist:
 		if len(a.AllowFrom) == 0 {
@@ -51,10 +51,10 @@ func (g GroupAccess) check(path string, nobody, topics bool) []Problem {
 	on := g.Enabled == nil || *g.Enabled
 	if nobody && on && len(g.AllowFrom) == 0 && len(g.Topics) == 0 {
 		out = append(out, Problem{Path: path, Warning: true,
-			Message: `only owners can use the bot here: groupPolicy is allowlist, no list of senders names anybody, and "*" names no group in particular; list the group by its id, or write allowFrom: ["*"]`})
+			Message: `only owners can use the bot here: groupPolicy is allowlist, and all lists of senders are empty; list the group by its id, or write allowFrom: ["*"]`})
 	}
 	if len(g.Topics) > 0 && !topics {
-		out = append(out, Problem{Path: path + ".topics", Message: "a topic has no topics"})
+		out = append(out, Problem{Path: path + ".topics", Message: "a topic cannot have topics"})
 		return out
 	}
 	for _, id := range slices.Sorted(maps.Keys(g.Topics)) {
@@ -67,7 +67,7 @@ func checkList(path string, list []string) []Problem {
 	var out []Problem
 	for i, e := range list {
 		if e == "" || e == "@" {
-			out = append(out, Problem{Path: fmt.Sprintf("%s[%d]", path, i), Message: fmt.Sprintf("%q names nobody", e)})
+			out = append(out, Problem{Path: fmt.Sprintf("%s[%d]", path, i), Message: fmt.Sprintf("%q names no person", e)})
 		}
 	}
 	return out

@@ -105,7 +105,7 @@ func (a Access) admitDirect(f Facts) Admission {
 	case p == DMPairing && f.Event == channels.Message:
 		return decided(Pair, key, "the sender is neither listed in allowFrom nor paired")
 	case p == DMOpen:
-		return decided(Drop, key, "open, but the sender is not in allowFrom and \"*\" is not either")
+		return decided(Drop, key, "open, but allowFrom has neither the sender nor \"*\"")
 	}
 	return decided(Drop, key, "%s, and the sender is neither listed in allowFrom nor paired", p)
 }
@@ -135,7 +135,7 @@ func (a Access) admitGroup(f Facts) Admission {
 			path = "" // a person who lists a group by its id and names no senders means everybody in it
 		}
 		if len(list) == 0 && !g.byID && !f.Owner {
-			return decided(Drop, key, "allowlist, and neither groupAllowFrom nor allowFrom names anybody")
+			return decided(Drop, key, "allowlist, but groupAllowFrom and allowFrom are empty")
 		}
 	}
 	// An owner stands in every list of senders; what is not listened to at all was dropped above.
@@ -145,20 +145,20 @@ func (a Access) admitGroup(f Facts) Admission {
 	return g.gate(f, a.Named(f))
 }
 
-// gate is the mention gate: group talk starts a run only when it is meant for the bot.
+// gate is the mention gate: a group message starts a run only if it addresses the bot.
 func (g group) gate(f Facts, named bool) Admission {
 	g.activate(f.Activation)
 	switch {
 	case !g.require:
-		return decided(Admit, g.reqPath, "no mention is needed here")
+		return decided(Admit, g.reqPath, "messages need no mention here")
 	case g.takesPrivate(f):
-		return decided(Admit, g.reqPath, "the message is to the bot alone, and no setting wants a mention")
+		return decided(Admit, g.reqPath, "the message is only for the bot, and no setting requires a mention")
 	case f.Mentioned:
 		return decided(Admit, g.reqPath, "the bot was mentioned or replied to")
 	case f.Command && (f.Owner || named) && !f.MentionsOthers:
-		return decided(Admit, g.reqPath, "a command of somebody who is let in by name needs no mention")
+		return decided(Admit, g.reqPath, "commands of people on an allow list need no mention")
 	case !f.CanDetect && len(f.Patterns) == 0:
-		return decided(Admit, g.reqPath, "mentions cannot be detected here, so none is needed")
+		return decided(Admit, g.reqPath, "the host cannot detect mentions here, so the message needs none")
 	case !f.MentionsOthers && mentioned(f.Text, f.Patterns): // the platform's mention of another person beats a pattern
 		return decided(Admit, g.reqPath, "a mention pattern matches")
 	}

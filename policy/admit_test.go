@@ -116,7 +116,7 @@ func TestAdmitGroup(t *testing.T) {
 		{"a thread belongs to its parent", with(map[string]GroupAccess{"-100": {}}), thread, Admit, "requireMention"},
 
 		{"not mentioned", open, grouped(Facts{CanDetect: true}), Remember, "requireMention"},
-		{"mentions cannot be detected", open, grouped(Facts{}), Admit, "requireMention"},
+		{"the host cannot detect mentions", open, grouped(Facts{}), Admit, "requireMention"},
 		{"a pattern", open, grouped(Facts{CanDetect: true, Text: "hey PARLEY!", Patterns: patterns(t, "parley")}), Admit, "requireMention"},
 		{"a pattern, but somebody else is mentioned", open, grouped(Facts{CanDetect: true, MentionsOthers: true, Text: "hey parley", Patterns: patterns(t, "parley")}), Remember, "requireMention"},
 		{"both mentioned", open, grouped(Facts{CanDetect: true, MentionsOthers: true, Mentioned: true}), Admit, "requireMention"},

@@ -41,7 +41,7 @@ func (o Owners) Check(known []channels.Kind) []Problem {
 		}
 		switch rest, _ := cutKind(e, known[at]); rest {
 		case "", "@":
-			out = append(out, Problem{Path: path, Message: fmt.Sprintf("%q names nobody: write %s:<user id>", e, known[at])})
+			out = append(out, Problem{Path: path, Message: fmt.Sprintf("%q names no person: write %s:<user id>", e, known[at])})
 		case "*":
 			out = append(out, Problem{Path: path, Warning: true, Message: fmt.Sprintf("everybody on %s is an owner", known[at])})
 		}

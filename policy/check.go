@@ -22,17 +22,17 @@ func (p Problem) String() string { return p.Path + ": " + p.Message }
 func (p SendPolicy) Check(known []channels.Kind) []Problem {
 	var out []Problem
 	if p.Default != "" && p.Default != Allow && p.Default != Deny {
-		out = append(out, Problem{Path: defaultRule, Message: fmt.Sprintf("%q is no action: write allow or deny", p.Default)})
+		out = append(out, Problem{Path: defaultRule, Message: fmt.Sprintf("%q is not an action: write allow or deny", p.Default)})
 	}
 	for i, r := range p.Rules {
 		path := rulePath(i)
 		if r.Action != Allow && r.Action != Deny {
-			out = append(out, Problem{Path: path + ".action", Message: fmt.Sprintf("%q is no action: write allow or deny", r.Action)})
+			out = append(out, Problem{Path: path + ".action", Message: fmt.Sprintf("%q is not an action: write allow or deny", r.Action)})
 		}
 		out = append(out, r.Match.check(path+".match", known)...)
 		if by := p.shadow(i); by >= 0 {
 			out = append(out, Problem{Path: path, Warning: true,
-				Message: fmt.Sprintf("never decides: rules[%d] (%s) matches whatever this rule matches", by, p.Rules[by].Action)})
+				Message: fmt.Sprintf("has no effect: rules[%d] (%s) matches everything that this rule matches", by, p.Rules[by].Action)})
 		}
 	}
 	return out
@@ -82,7 +82,7 @@ func (m SendMatch) check(path string, known []channels.Kind) []Problem {
 	isKnown := func(k string) bool { return isOneOf(known, k) }
 	anywhere := slices.Concat(known, elsewhere)
 	if m.Channel != "" && !isKnown(string(m.Channel)) {
-		report(isOneOf(elsewhere, string(m.Channel)), "channel", "there is no channel %q, only %s", m.Channel, joinKinds(known))
+		report(isOneOf(elsewhere, string(m.Channel)), "channel", "there is no channel %q; the channels are %s", m.Channel, joinKinds(known))
 	}
 	switch m.ChatType {
 	case "", channels.Direct, channels.Group, channels.Room:
@@ -98,19 +98,19 @@ func (m SendMatch) check(path string, known []channels.Kind) []Problem {
 	for _, f := range [][2]string{{"keyPrefix", m.KeyPrefix}, {"rawKeyPrefix", m.RawKeyPrefix}} {
 		t := prefixType(f[1])
 		if t == channels.Direct && m.ChatType.Several() || t.Several() && m.ChatType == channels.Direct {
-			never(f[0], "%q names %s sessions and chatType is %s", f[1], t, m.ChatType)
+			never(f[0], "%q names %s sessions, but chatType is %s", f[1], t, m.ChatType)
 		}
 	}
 	if a, err := channels.ParseAddress(m.To); err == nil && !a.IsZero() {
 		switch {
 		case !isKnown(string(a.Channel)):
-			report(isOneOf(elsewhere, string(a.Channel)), "to", "there is no channel %q, only %s", a.Channel, joinKinds(known))
+			report(isOneOf(elsewhere, string(a.Channel)), "to", "there is no channel %q; the channels are %s", a.Channel, joinKinds(known))
 		case m.Channel != "" && !strings.EqualFold(string(m.Channel), string(a.Channel)):
-			never("to", "the address is on %s and channel is %s", a.Channel, m.Channel)
+			never("to", "the address is on %s, but channel is %s", a.Channel, m.Channel)
 		case m.AccountID != "" && m.AccountID != a.Account:
-			never("to", "the address is of account %s and accountId is %s", a.Account, m.AccountID)
+			never("to", "the address is of account %s, but accountId is %s", a.Account, m.AccountID)
 		case m.ChatType != "" && !matchType(m.ChatType, a.Type):
-			never("to", "the address is a %s chat and chatType is %s", a.Type, m.ChatType)
+			never("to", "the address is a %s chat, but chatType is %s", a.Type, m.ChatType)
 		}
 	}
 	return out

@@ -129,7 +129,7 @@ func (r Rights) CheckTools(path string, prefixes []string) []Problem {
 		for i, e := range l.list {
 			if !knownTool(e, prefixes) {
 				out = append(out, Problem{Path: fmt.Sprintf("%s.%s[%d]", path, l.name, i), Warning: true,
-					Message: fmt.Sprintf("%q names no tool; groups are %s", e, strings.Join(toolGroupNames(), ", "))})
+					Message: fmt.Sprintf("%q matches no tool; the groups are %s", e, strings.Join(toolGroupNames(), ", "))})
 			}
 		}
 	}

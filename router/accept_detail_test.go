@@ -157,7 +157,7 @@ func TestPairing(t *testing.T) {
 		g.Say(to, routertest.Guest, "hello again")
 		g.Say(routertest.Direct("3003"), "3003", "and I?")
 		g.Taken(4)
-		if got := g.Fake.Texts(to); len(got) != 3 || !strings.HasPrefix(got[1], "✅ You are let in.") || got[2] != "echo: hello again" {
+		if got := g.Fake.Texts(to); len(got) != 3 || !strings.HasPrefix(got[1], "✅ You can talk to me now.") || got[2] != "echo: hello again" {
 			t.Errorf("the paired person reads %q", got)
 		}
 		if got := g.Fake.Texts(routertest.Direct("3003")); len(got) != 1 || !strings.Contains(got[0], "pairing approve") || g.Model.Count() != 1 {

@@ -154,7 +154,7 @@ func TestStopEndsTheTurn(t *testing.T) {
 		g.Say(to, routertest.Owner, "and this")
 		g.Until("the model is asked", func() bool { return g.Model.Count() == 1 })
 		g.Say(to, routertest.Owner, "/stop")
-		if got := g.Shown(1)[0].Out.Text; got != "⚙️ Agent was aborted. Dropped 1 message that waited. Write again to have me go on." {
+		if got := g.Shown(1)[0].Out.Text; got != "⚙️ Agent was aborted. Dropped 1 message that waited. Write again if I should continue." {
 			t.Errorf("/stop was answered %q", got)
 		}
 		g.Until("both runs are stopped", func() bool {

@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-const noMore = "has used up its budget for today"
+const noMore = "has exhausted its budget for today"
 
 // Each bound stops what it is for, and nothing else. Its chat is told once; then the runs say why, and nothing leaves.
 func TestBudgetScopes(t *testing.T) {
@@ -91,7 +91,7 @@ func TestBudgetLives(t *testing.T) {
 		g.Deliveries()
 		say("four")
 		say("five")
-		wantsLast(g, "Only an owner", "of this agent is lifted until 00:00", "echo: four", "echo: five")
+		wantsLast(g, "Only an owner", "of this agent is lifted: it has no limit until 00:00", "echo: four", "echo: five")
 
 		_, ends := clock.Day(time.Now())
 		<-time.After(time.Until(ends))
@@ -247,16 +247,16 @@ func TestUsageCommand(t *testing.T) {
 			{routertest.Guest, "hi", "echo: hi\n\n· 10 in, 5 out, $0.002", ""},
 			{routertest.Guest, "/usage tokens", "· 1.2k in, 300 out", "$"},
 			{routertest.Guest, "hi", "echo: hi\n\n· 10 in, 5 out", "$"},
-			{routertest.Guest, "/usage off", "no figures", ""},
+			{routertest.Guest, "/usage off", "Usage footer: off", ""},
 			{routertest.Guest, "hi", "echo: hi", "·"},
 			{routertest.Guest, "/usage nonsense", "Usage: /usage", ""},
 			{routertest.Owner, "/usage", "This agent: 60 tokens (40 in, 20 out) in 4 calls, $0.006; of $0.10 (6%) a day", "This session: 60"},
 			{routertest.Owner, "/usage", "This host: 60 tokens (40 in, 20 out) in 4 calls, $0.006\n", ""},
 			{routertest.Owner, "/usage", "- `mock/m`: 60 tokens", ""},
-			{routertest.Owner, "/usage lift", "No budget is used up", ""},
+			{routertest.Owner, "/usage lift", "No budget is exhausted", ""},
 			{routertest.Owner, "/usage lift host", "There is no budget for this host", ""},
-			{routertest.Owner, "/usage lift session", "not used up, so nothing is lifted", ""},
-			{routertest.Owner, "/usage lift " + string(routertest.GuestKey), "not used up, so nothing is lifted", ""},
+			{routertest.Owner, "/usage lift session", "not exhausted, so there is nothing to lift", ""},
+			{routertest.Owner, "/usage lift " + string(routertest.GuestKey), "not exhausted, so there is nothing to lift", ""},
 			{routertest.Owner, "/usage", "This session", "lifted"},
 			{routertest.Owner, "/usage lift everything", "Usage: /usage", ""},
 		} {

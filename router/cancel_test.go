@@ -203,7 +203,7 @@ func TestResultOfAStoppedParent(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.Steer("inner", "go on to nowhere")
-		if run := last(); run.Status != sessions.Stopped || !strings.Contains(run.Error, "does not exist") || len(x.Deliveries()) != 2 {
+		if run := last(); run.Status != sessions.Stopped || !strings.Contains(run.Error, "no longer exists") || len(x.Deliveries()) != 2 {
 			t.Errorf("%s: %s", run.Status, run.Error)
 		}
 		synctest.Wait()

@@ -156,7 +156,7 @@ func TestMaxChildren(t *testing.T) {
 		q := tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: g.Session(routertest.KeyA)}, Agent: "main", Task: "compute"}
 		_, err := g.Router.ToolHost.Spawn(t.Context(), q)
 		var no *tools.Refused
-		if !errors.As(err, &no) || !strings.Contains(no.Reason, "2 sub-agents") {
+		if !errors.As(err, &no) || !strings.Contains(no.Reason, "2 running sub-agents") {
 			t.Errorf("the third child: %v", err)
 		}
 		g.Idle(5)

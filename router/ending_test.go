@@ -35,7 +35,7 @@ func TestHowAReportEnded(t *testing.T) {
 			if _, err := x.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &deny}); err != nil {
 				t.Fatal(err)
 			}
-		}, "withheld by `session override`: /send on in that chat lets later ones through"},
+		}, "withheld by `session override`: send /send on in that chat to allow later messages"},
 		"failed": {"counted", "Result: 42", func(_ *testing.T, x *routertest.Tree) {
 			x.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Rejected, Err: errors.New("kicked out")}})
 		}, "failed: `rejected"},
@@ -58,13 +58,13 @@ func TestHowAReportEnded(t *testing.T) {
 					c.with(t, x)
 				}
 				run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "task"})
-				if got := reportedOf(x, run); got != "at work" {
+				if got := reportedOf(x, run); got != "running" {
 					t.Errorf("%q at the start", got)
 				}
 				if name == "stopped" {
 					x.Cancel("task")
 				}
-				x.Until("it has ended", func() bool { got := reportedOf(x, run); return got != "at work" && got != "on its way" })
+				x.Until("it has ended", func() bool { got := reportedOf(x, run); return got != "running" && got != "pending" })
 				if got := reportedOf(x, run); !strings.HasPrefix(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
 				}
@@ -87,11 +87,11 @@ func TestCutOffSaysSo(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.FewTools)
 		for _, c := range []struct{ said, stop, want string }{
-			{"one, two", agent.StopLength, "one, two\n\n(The answer ends here: it reached the length limit. Ask me to go on for the rest.)"},
-			{"one, two", agent.StopFilter, "one, two\n\n(The answer ends here: the language model or its provider refused to go on. Ask in other words for the rest.)"},
-			{"one, two", agent.StopUnclear, "one, two\n\n(The answer may be cut off: the language model's provider did not say that it is complete. Ask me to go on when something is missing.)"},
+			{"one, two", agent.StopLength, "one, two\n\n(The answer ends here: it reached the length limit. Ask me to continue for the rest.)"},
+			{"one, two", agent.StopFilter, "one, two\n\n(The answer ends here: the language model or its provider refused to continue. Ask for the rest in other words.)"},
+			{"one, two", agent.StopUnclear, "one, two\n\n(The answer may be cut off: the language model's provider did not confirm the end. If something is missing, ask me to continue.)"},
 			{"one, two", agent.StopEnd, "one, two"},
-			{"", agent.StopLength, "The language model reached its length limit before it said a word. Ask for less at once, or try another model with /model."},
+			{"", agent.StopLength, "The language model reached its length limit before it wrote an answer. Ask for less at once, or try another model with /model."},
 		} {
 			g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 				a := routertest.Text(c.said)

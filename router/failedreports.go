@@ -96,7 +96,7 @@ func failedReportID(chat channels.Address, at time.Time) sessions.DeliveryID {
 }
 
 // errDetached says that the only chats of owners belong to accounts that are not connected.
-var errDetached = errors.New("no owner can be told of a report that failed: the accounts of their chats are not connected")
+var errDetached = errors.New("cannot tell an owner of a failed report: the accounts of the owners' chats are not connected")
 
 // ownerChat finds the direct chat, on a platform, in which an owner has written last, and its session: to the agent of the report, to the default
 // agent, or to any other. It is zero when there is none besides the chat that the report was for.

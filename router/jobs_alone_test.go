@@ -43,12 +43,12 @@ func TestOneTurnOfAJob(t *testing.T) {
 			wg.Go(func() { _, errs[i] = g.Router.Scheduler.RunJob(t.Context(), "", j.ID) })
 		}
 		wg.Wait()
-		if err := errors.Join(errs...); !errors.Is(err, sessions.ErrConflict) || errs[0] != nil && errs[1] != nil || !strings.Contains(err.Error(), "the turn of an earlier time is not over: run ") {
+		if err := errors.Join(errs...); !errors.Is(err, sessions.ErrConflict) || errs[0] != nil && errs[1] != nil || !strings.Contains(err.Error(), "an earlier turn of the job has not ended: run ") {
 			t.Errorf("two people at once: %v", errs)
 		}
 		<-time.After(2 * time.Minute)
 		history := g.History(j.ID)
-		if len(history) != 2 || !history[0].Forced || !strings.Contains(history[1].Skipped, "the turn of an earlier time is not over: run ") {
+		if len(history) != 2 || !history[0].Forced || !strings.Contains(history[1].Skipped, "an earlier turn of the job has not ended: run ") {
 			t.Errorf("%+v", history)
 		}
 	})

@@ -122,7 +122,7 @@ func TestStopEndsJobsThatPostHere(t *testing.T) {
 				g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "/stop")
 				<-time.After(time.Hour)
 				calls := g.Fake.Shown(channels.Address{})
-				want := map[bool]string{false: "⚙️ Stopped 1 scheduled job.", true: "⚙️ The rest of what I was sending does not come."}[late]
+				want := map[bool]string{false: "⚙️ Stopped 1 scheduled job.", true: "⚙️ I will not send the rest of my message."}[late]
 				if last := calls[len(calls)-1].Out.Text; last != want && !(late && slices.ContainsFunc(calls, func(c channeltest.Call) bool { return c.Out.Text == want })) || len(calls) > before+2 {
 					t.Errorf("%d messages, then %d; the last is %q", before, len(calls), last)
 				}
@@ -224,7 +224,7 @@ func TestJobsOfOnePersonAreBounded(t *testing.T) {
 			}
 		}
 		var refused *tools.Refused
-		if err := add(cron.MaxPersonJobs, routertest.GuestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "one person") {
+		if err := add(cron.MaxPersonJobs, routertest.GuestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "maximum number") {
 			t.Errorf("one more: %v", err)
 		}
 		if err := add(0, routertest.GuestKey, "telegram:3", false); err != nil {

@@ -136,7 +136,7 @@ func TestRunJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if _, err := g.Router.Scheduler.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "is not over: run "+string(slow.ID)+" is running") {
+		if _, err := g.Router.Scheduler.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "has not ended: run "+string(slow.ID)+" is running") {
 			t.Errorf("while one is at work: %v", err)
 		}
 		<-time.After(2 * time.Hour)
@@ -218,10 +218,10 @@ func TestJobThatCannotGoOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(2*time.Hour + time.Minute)
-		if list := g.History(ops.ID); len(list) != 2 || !strings.Contains(list[0].Skipped, `no agent "ops"`) {
+		if list := g.History(ops.ID); len(list) != 2 || !strings.Contains(list[0].Skipped, `agent "ops" no longer exists`) {
 			t.Errorf("%+v", list)
 		}
-		if list := g.History(zone.ID); len(list) != 1 || !strings.Contains(list[0].Skipped, "switched off: time zone \"Mars/Base\" is not known") {
+		if list := g.History(zone.ID); len(list) != 1 || !strings.Contains(list[0].Skipped, "switched off: unknown time zone \"Mars/Base\"") {
 			t.Errorf("%+v", list)
 		}
 		j, err := g.Store.GetJob(t.Context(), zone.ID)
@@ -247,15 +247,15 @@ func TestWrongJobs(t *testing.T) {
 		g := spokenIn(t)
 		hour := func(j sessions.Job) sessions.Job { j.Every = time.Hour; return j }
 		for want, j := range map[string]sessions.Job{
-			"message is missing":     hour(sessions.Job{Message: " "}),
-			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", cron.MaxJobText+1)}),
-			"80 characters":          hour(sessions.Job{Message: "x", Name: strings.Repeat("x", 81)}),
-			`no agent "ops"`:         hour(sessions.Job{Message: "x", Agent: "ops"}),
-			"model: unknown model":   hour(sessions.Job{Message: "x", Model: "other/m"}),
-			"is past":                {Message: "x", At: time.Now().Add(-time.Minute)},
-			"exactly one":            {Message: "x"},
-			`"Mars" is not known`:    {Message: "x", Cron: "0 9 * * *", Zone: "Mars"},
-			"at least 1m0s is possi": {Message: "x", Every: time.Second},
+			"message is required":  hour(sessions.Job{Message: " "}),
+			"bytes":                hour(sessions.Job{Message: strings.Repeat("x", cron.MaxJobText+1)}),
+			"80 characters":        hour(sessions.Job{Message: "x", Name: strings.Repeat("x", 81)}),
+			`no agent "ops"`:       hour(sessions.Job{Message: "x", Agent: "ops"}),
+			"model: unknown model": hour(sessions.Job{Message: "x", Model: "other/m"}),
+			"is in the past":       {Message: "x", At: time.Now().Add(-time.Minute)},
+			"exactly one":          {Message: "x"},
+			`time zone "Mars"`:     {Message: "x", Cron: "0 9 * * *", Zone: "Mars"},
+			"the minimum is 1m0s":  {Message: "x", Every: time.Second},
 		} {
 			if j, err := g.Router.Scheduler.MakeJob(t.Context(), "", j, ""); !errors.Is(err, sessions.ErrBadRequest) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", j, err, want)

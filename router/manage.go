@@ -107,7 +107,7 @@ func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (
 // waited for. An agent's main session is not deleted: Reset starts it over.
 func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) error {
 	if key.Kind() == sessions.KindMain {
-		return fmt.Errorf("%w: %s is the main session of its agent, which is not deleted: reset it", sessions.ErrBadRequest, key)
+		return fmt.Errorf("%w: %s is the main session of its agent and cannot be deleted: reset it", sessions.ErrBadRequest, key)
 	}
 	s, err := r.store.Get(ctx, key)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
@@ -148,7 +148,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: what session %s is at was stopped and has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteTimeout, open[0].ID)
+			return fmt.Errorf("%w: session %s was stopped, and its run has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteTimeout, open[0].ID)
 		}
 	}
 }

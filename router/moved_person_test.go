@@ -215,7 +215,7 @@ func TestMovedPersonHasTwoSessions(t *testing.T) {
 				if got := g.Fake.Texts(numberChat); len(got) != 1+c.answers {
 					t.Errorf("answered %q", got)
 				}
-				want := `This chat was another one before; what was said there is in the session "` + string(hidden) + `".`
+				want := `This chat replaces an earlier one; the earlier messages are in the session "` + string(hidden) + `".`
 				if got := routertest.Told(g.Newest()); !slices.Equal(got, []string{want}) {
 					t.Errorf("told %q", got)
 				}

@@ -145,7 +145,7 @@ func TestMovedChatThatBeganAnew(t *testing.T) {
 		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
 		g.Say(now, routertest.Owner, "what did I say?")
 		g.Shown(3)
-		want := `This chat was another one before; what was said there is in the session "agent:main:fake:group:-5".`
+		want := `This chat replaces an earlier one; the earlier messages are in the session "agent:main:fake:group:-5".`
 		if got := routertest.Told(g.Newest()); !slices.Equal(got, []string{want}) {
 			t.Errorf("told %q", got)
 		}

@@ -49,7 +49,7 @@ func TestNewChatsPerDay(t *testing.T) {
 		g.Shown(4)
 		unasked(g, routertest.Direct("c"), "hello")
 		unasked(g, routertest.Direct("c"), "second")
-		if d := g.Deliveries()[4]; d.State != sessions.Pending || !strings.Contains(d.Error, "first time") || d.NotBefore.IsZero() || d.Attempt != 0 {
+		if d := g.Deliveries()[4]; d.State != sessions.Pending || !strings.Contains(d.Error, "today's limit") || d.NotBefore.IsZero() || d.Attempt != 0 {
 			t.Fatalf("%+v", d)
 		}
 		g.Stop()

@@ -32,7 +32,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	}
 	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {
-		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
+		log.Warn("account renamed", "was", was, "hint", "write the new name in bindings and session.sendPolicy; until then the rules of the old name apply")
 		r.Gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was}) //nolint:contextcheck // what waits is sent in the gate's own time, not the caller's
 	}
 	if len(fresh) > 0 {

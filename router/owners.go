@@ -30,7 +30,7 @@ func (r *Router) LoadOwners(ctx context.Context) error {
 	if err != nil {
 		people = []sessions.Admitted{}
 		r.Committer.Uncertain.Store(true) // the next write that works looks again
-		err = fmt.Errorf("reading the owners who were let in by a code: %w", err)
+		err = fmt.Errorf("load stored owners: %w", err)
 		if !r.Lanes.IsClosing() {
 			r.log.Error("cannot load stored owners", keyErr, err, "hint", "they have no rights until the store answers; owners of commands.ownerAllowFrom keep theirs")
 		}

@@ -24,15 +24,15 @@ func TestPairRemove(t *testing.T) {
 		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+g.Code(ann))
 		g.Say(ann, "ann", "thanks")
 		g.Until("ann is answered", func() bool { return len(g.Fake.Texts(ann)) == 3 })
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair"); !strings.Contains(got, "These were let in by a code:\n\n- `ann`, `fake:ann` on account `default`, since "+time.Now().Format(time.DateOnly)) {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair"); !strings.Contains(got, "Approved people:\n\n- `ann`, `fake:ann` on account `default`, since "+time.Now().Format(time.DateOnly)) {
 			t.Errorf("%q", got)
 		}
 		for words, want := range map[string]string{
 			"/pair remove":                      "Usage",
 			"/pair remove a b c":                "Usage",
-			"/pair remove bo":                   "Nobody with this id",
-			"/pair remove ann second":           "Nobody with this id",
-			"/pair remove telegram:ann default": "Nobody with this id",
+			"/pair remove bo":                   "No person with this id",
+			"/pair remove ann second":           "No person with this id",
+			"/pair remove telegram:ann default": "No person with this id",
 		} {
 			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, words); !strings.Contains(got, want) {
 				t.Errorf("%s: %q", words, got)
@@ -41,10 +41,10 @@ func TestPairRemove(t *testing.T) {
 		if got := g.Asks(ann, "ann", "/pair remove ann"); got != "Only an owner can use /pair. To become one, run `parley pairing approve fake ann --owner` on the host." {
 			t.Errorf("by somebody else: %q", got)
 		}
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove Fake:ann default"); got != "⚙️ Taken back: `ann`, `fake:ann` on account `default`." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove Fake:ann default"); got != "⚙️ Decision removed: `ann`, `fake:ann` on account `default`." {
 			t.Errorf("%q", got)
 		}
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann"); !strings.Contains(got, "Nobody with this id") {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann"); !strings.Contains(got, "No person with this id") {
 			t.Errorf("again: %q", got)
 		}
 		n := g.Model.Count()
@@ -141,7 +141,7 @@ func TestTurnedDown(t *testing.T) {
 			g.Code(routertest.Direct(id))
 		}
 		time.Sleep(2 * time.Hour) // of those who wait
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair list"); got != "⚙️ Nobody asks to be let in.\n\nThese were turned down and get no code:\n\n- `bo`, `fake:bo` on account `default`, for another 22 hours\n\n/pair remove with the id takes it back." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair list"); got != "⚙️ There are no pairing requests.\n\nRejected people, who get no new code yet:\n\n- `bo`, `fake:bo` on account `default`, for another 22 hours\n\nTo undo a decision, send /pair remove with the id." {
 			t.Errorf("%q", got)
 		}
 		time.Sleep(21 * time.Hour)

@@ -24,7 +24,7 @@ func TestPairCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
 		ann, bo := routertest.Direct("ann"), routertest.Direct("bo")
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair"); got != "⚙️ Nobody asks to be let in." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair"); got != "⚙️ There are no pairing requests." {
 			t.Errorf("%q", got)
 		}
 		g.Fake.Say(channels.Inbound{Address: ann, Sender: channels.Sender{ID: "ann", Name: "An`n\nX"}, Text: "hi"})
@@ -37,8 +37,8 @@ func TestPairCommand(t *testing.T) {
 			"/pair approve":                                   "Usage",
 			"/pair maybe " + codeA:                            "Usage",
 			"/pair approve " + codeA + " please":              "Usage", // no text for a model
-			"/pair approve NOTACODE":                          "Nobody waits with this code",
-			"/pair reject " + codeA + strings.Repeat("X", 20): "Nobody waits with this code",
+			"/pair approve NOTACODE":                          "There is no request with this code",
+			"/pair reject " + codeA + strings.Repeat("X", 20): "There is no request with this code",
 		} {
 			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, words); !strings.Contains(got, want) {
 				t.Errorf("%s: %q", words, got)
@@ -52,13 +52,13 @@ func TestPairCommand(t *testing.T) {
 		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+codeA); !strings.Contains(got, "Nobody waits") {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+codeA); !strings.Contains(got, "There is no request") {
 			t.Errorf("a second use: %q", got)
 		}
-		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair reject "+codeB); got != "⚙️ Turned down: `bo`, `fake:bo` on account `default`." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair reject "+codeB); got != "⚙️ Rejected: `bo`, `fake:bo` on account `default`." {
 			t.Errorf("%q", got)
 		}
-		if got := g.Fake.Texts(ann); len(got) != 2 || !strings.HasPrefix(got[1], "✅ You are let in.") {
+		if got := g.Fake.Texts(ann); len(got) != 2 || !strings.HasPrefix(got[1], "✅ You can talk to me now.") {
 			t.Errorf("ann reads %q", got)
 		}
 		if got := g.Fake.Texts(bo); len(got) != 1 {

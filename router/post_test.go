@@ -147,7 +147,7 @@ func TestNobodyToReportTo(t *testing.T) {
 		}
 		<-time.After(10 * time.Minute)
 		got, err := g.Store.GetRun(t.Context(), run.ID)
-		if err != nil || got.Status != sessions.Stopped || !strings.Contains(got.Error, "does not exist any more") || got.Result == "" {
+		if err != nil || got.Status != sessions.Stopped || !strings.Contains(got.Error, "no longer exists") || got.Result == "" {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		if list := g.Runs(); len(list) != 1 || len(g.Deliveries()) != 0 {

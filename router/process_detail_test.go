@@ -149,7 +149,7 @@ func (s tried) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepte
 }
 
 func TestAttemptsAreBounded(t *testing.T) {
-	for attempt, want := range map[int]string{turn.MaxAttempts: "echo: hello", turn.MaxAttempts + 1: "could not be answered"} {
+	for attempt, want := range map[int]string{turn.MaxAttempts: "echo: hello", turn.MaxAttempts + 1: "could not answer"} {
 		t.Run(fmt.Sprint(attempt), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return tried{s, attempt} })

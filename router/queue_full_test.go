@@ -28,8 +28,8 @@ func TestFullQueue(t *testing.T) {
 		dropped []string // the messages that nobody answers
 	}{
 		{"summarize", sessions.Queue{Cap: 3}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + strings.Repeat("many words ", 14) + "ma…|m3 " + long + "|m4 " + long + "|m5 " + long}, nil},
-		{"old", sessions.Queue{Cap: 3, Drop: sessions.DropOld}, []string{"⚙️ Too many messages are waiting here, so I drop the oldest of them. Please send again later what has no answer.", "first", "m3 " + long + "|m4 " + long + "|m5 " + long}, []string{"m0", "m1", "m2"}},
-		{"new", sessions.Queue{Cap: 3, Drop: sessions.DropNew}, []string{"⚙️ Too many messages are waiting here, so I did not take your last one. Please send it again later.", "first", "m0 " + long + "|m1 " + long + "|m2 " + long}, nil},
+		{"old", sessions.Queue{Cap: 3, Drop: sessions.DropOld}, []string{"⚙️ Too many messages are waiting here, so I dropped the oldest. Please send again anything that I do not answer.", "first", "m3 " + long + "|m4 " + long + "|m5 " + long}, []string{"m0", "m1", "m2"}},
+		{"new", sessions.Queue{Cap: 3, Drop: sessions.DropNew}, []string{"⚙️ Too many messages are waiting here, so I did not accept your last one. Please send it again later.", "first", "m0 " + long + "|m1 " + long + "|m2 " + long}, nil},
 		{"followup", sessions.Queue{Cap: 3, Mode: sessions.Followup}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + long, "m3 " + long, "m4 " + long, "m5 " + long}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestQueueCommand(t *testing.T) {
 			{routertest.Owner, " Interrupt debounce:250", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
 			{routertest.Owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
 			{routertest.Owner, " sometimes", "⚙️ I do not know `sometimes` here." + usage},
-			{routertest.Owner, " steer debounce:2h", "⚙️ debounce is a time from 0s to 60s." + usage},
-			{routertest.Owner, " steer cap:0", "⚙️ cap is a number from 1 to 1000." + usage},
+			{routertest.Owner, " steer debounce:2h", "⚙️ debounce must be a time from 0s to 60s." + usage},
+			{routertest.Owner, " steer cap:0", "⚙️ cap must be a number from 1 to 1000." + usage},
 			{routertest.Owner, " steer drop:all", "⚙️ I do not know `drop:all` here." + usage},
 			{routertest.Owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
 			{routertest.Owner, " default cap:3", "⚙️ Queue: `collect debounce:1s cap:3 drop:summarize` (set for this session)"},
@@ -146,7 +146,7 @@ func TestStatusShowsBatches(t *testing.T) {
 			<-time.After(4 * time.Second)
 		}
 		got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/status")
-		for _, want := range []string{"Queue: `collect debounce:1s cap:20 drop:summarize`", "At work: run " + string(g.Said()["two"].ID) + ", answers 2 messages", "Waiting here: 1"} {
+		for _, want := range []string{"Queue: `collect debounce:1s cap:20 drop:summarize`", "Running: run " + string(g.Said()["two"].ID) + ", answers 2 messages", "Waiting here: 1"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is not in\n%s", want, got)
 			}

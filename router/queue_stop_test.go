@@ -116,7 +116,7 @@ func TestStopWords(t *testing.T) {
 				g.Say(routertest.Direct("a"), routertest.Guest, word)
 				want := "work"
 				if stops {
-					want = "⚙️ Agent was aborted. Dropped 1 message that waited. Write again to have me go on."
+					want = "⚙️ Agent was aborted. Dropped 1 message that waited. Write again if I should continue."
 				}
 				if got := g.Shown(2)[1].Out.Text; got != want {
 					t.Errorf("%q, want %q", got, want)

@@ -188,10 +188,10 @@ func (r *Router) Settings() *settings.Snapshot { return r.settings.Load() }
 func (r *Router) Start(ctx context.Context) error {
 	keys, sending, err := r.store.Recover(ctx)
 	if err != nil {
-		return fmt.Errorf("taking up earlier work: %w", err)
+		return fmt.Errorf("resume earlier work: %w", err)
 	}
 	if err := r.settings.Load().Moved.Load(ctx, r.store); err != nil {
-		return fmt.Errorf("reading which chats have moved: %w", err)
+		return fmt.Errorf("read moved chats: %w", err)
 	}
 	if err := r.LoadOwners(ctx); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (r *Router) Start(ctx context.Context) error {
 	r.Lanes.Start(ctx)
 	context.AfterFunc(ctx, r.Events.Close)
 	if err := r.Gate.Start(ctx, sending); err != nil {
-		return fmt.Errorf("taking up earlier deliveries: %w", err)
+		return fmt.Errorf("resume earlier deliveries: %w", err)
 	}
 	if len(keys)+len(sending) > 0 {
 		unknown := 0
@@ -208,11 +208,11 @@ func (r *Router) Start(ctx context.Context) error {
 				unknown++
 			}
 		}
-		r.log.Info("taking up earlier work", "sessions", len(keys), "deliveries", len(sending), "ambiguous_deliveries", unknown)
+		r.log.Info("resuming earlier work", "sessions", len(keys), "deliveries", len(sending), "ambiguous_deliveries", unknown)
 	}
 	begun, err := r.waitingLanes(ctx, keys)
 	if err != nil {
-		return fmt.Errorf("taking up earlier work: %w", err)
+		return fmt.Errorf("resume earlier work: %w", err)
 	}
 	for _, k := range keys {
 		r.Lanes.WakeWithDeadline(k, begun[k].who, begun[k].by)

@@ -67,10 +67,10 @@ func TestSayRefuses(t *testing.T) {
 			want   error
 			says   string
 		}{
-			"empty":     {func(w *inbound.Request) { w.Text = " \n" }, sessions.ErrBadRequest, "no text"},
+			"empty":     {func(w *inbound.Request) { w.Text = " \n" }, sessions.ErrBadRequest, "text is empty"},
 			"no key":    {func(w *inbound.Request) { w.Session = "x" }, sessions.ErrBadRequest, "not a session key"},
 			"no agent":  {func(w *inbound.Request) { w.Session = "agent:else:main" }, sessions.ErrBadRequest, `there is no agent "else"`},
-			"unknown":   {func(w *inbound.Request) { w.Session = sessions.UnknownKey }, sessions.ErrBadRequest, "nobody's"},
+			"unknown":   {func(w *inbound.Request) { w.Session = sessions.UnknownKey }, sessions.ErrBadRequest, "is reserved"},
 			"sub-agent": {func(w *inbound.Request) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
 			"model":     {func(w *inbound.Request) { w.Model = "else/m" }, sessions.ErrBadRequest, "model: "},
 			"stranger":  {func(w *inbound.Request) { w.Reply = routertest.Direct("777") }, sessions.ErrBadRequest, "has never written to this host"},

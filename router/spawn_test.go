@@ -93,7 +93,7 @@ func TestSpawnCalledAgain(t *testing.T) {
 		}
 		q := tools.SpawnRequest{Source: "s3", From: tools.Caller{Session: x.Session(routertest.KeyA)}, Agent: "main", Task: "more"}
 		var no *tools.Refused
-		if _, err := x.Router.ToolHost.Spawn(t.Context(), q); !errors.As(err, &no) || !strings.Contains(no.Reason, "1 sub-agents at work") {
+		if _, err := x.Router.ToolHost.Spawn(t.Context(), q); !errors.As(err, &no) || !strings.Contains(no.Reason, "1 running sub-agents") {
 			t.Errorf("one too many: %v", err)
 		}
 		x.Cancel("long")

@@ -247,7 +247,7 @@ func (l *revival) accounts() {
 		if r.Kind != sessions.ChildRun {
 			continue
 		}
-		if end, err := l.Router.CommandTable.Reported(l.T.Context(), r); err != nil || end == "" || end == "at work" || end == "on its way" {
+		if end, err := l.Router.CommandTable.Reported(l.T.Context(), r); err != nil || end == "" || end == "running" || end == "pending" {
 			l.T.Errorf("what became of the sub-agent that was asked %q: %q, %v", r.Input.Text(), end, err)
 		} else {
 			l.counts["sub-agents"]++

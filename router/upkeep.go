@@ -51,7 +51,7 @@ func (r *Router) expire(ctx context.Context) {
 		if n%int(time.Hour/expireInterval) == 0 {
 			r.Media.Evict(r.Ages.Earliest(minDoubtedLeap))
 			if err := r.Outbox.Evict(ctx, r.store, r.Ages.Earliest(minDoubtedLeap), filestore.OutboxTTL); err != nil && ctx.Err() == nil {
-				r.log.Error("cannot see which files wait to be sent", keyErr, err)
+				r.log.Error("cannot list files that wait to be sent", keyErr, err)
 			}
 		}
 		_ = r.Committer.Rescue(ctx) // it says what fails

@@ -67,7 +67,7 @@ const PostedElsewhere channels.Event = "posted"
 // FromHost reports whether the host itself says what a line tells: it is no talk of the chat, and messages.groupChat.historyLimit does not count it.
 func (o ContextLine) FromHost() bool { return o.Event == ExchangeStopped || o.Event == PostedElsewhere }
 
-// Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
+// Sentence returns a line as text. quote puts words of people in quotes, so that they cannot look like the frame.
 func (o ContextLine) Sentence(quote func(string) string) string {
 	about := ""
 	if o.About != "" {
@@ -79,9 +79,9 @@ func (o ContextLine) Sentence(quote func(string) string) string {
 	}
 	switch {
 	case o.Event == channels.Moved:
-		return "This chat was another one before; what was said there is in the session " + quote(o.Text) + "."
+		return "This chat replaces an earlier one; the earlier messages are in the session " + quote(o.Text) + "."
 	case o.Event == ExchangeStopped:
-		return "A person stopped your exchange with the session " + quote(o.Name) + about + ". Nothing more comes of it."
+		return "A person stopped your exchange with the session " + quote(o.Name) + about + ". It has no further result."
 	case o.Event == Unsent:
 		return "The chat's platform refused files that you sent; the chat got your message without them: " + quote(o.Text)
 	case o.Event == ByHand:
@@ -108,7 +108,7 @@ func (o ContextLine) Sentence(quote func(string) string) string {
 		return who + " deleted a message" + about
 	case channels.Reacted:
 		if o.Text == "" {
-			return who + " took a reaction away from your message" + about
+			return who + " removed a reaction from your message" + about
 		}
 		return who + " reacted " + quote(o.Text) + " to your message" + about
 	case channels.Joined:

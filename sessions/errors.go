@@ -24,4 +24,4 @@ func (e *textError) Error() string { return e.words }
 func (e *textError) Unwrap() error { return e.kind }
 
 // ErrBadRequest says that a request is wrong; the rest of the text says where.
-var ErrBadRequest = errors.New("cannot be done as asked")
+var ErrBadRequest = errors.New("invalid request")

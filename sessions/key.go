@@ -185,7 +185,7 @@ func (k Key) Parse() (Parts, error) {
 	p, ok := parseSegments(seg[1:])
 	// Writing it again refuses every second spelling of a key ("%41" for "A", a default account written out).
 	if !ok || p.Key() != k {
-		return Parts{}, fmt.Errorf("%q: %w: no known form", string(k), ErrKey)
+		return Parts{}, fmt.Errorf("%q: %w: unknown form", string(k), ErrKey)
 	}
 	return p, nil
 }

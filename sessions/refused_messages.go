@@ -65,14 +65,14 @@ func (m *Message) SetLeftOut(model string) {
 }
 
 // RefusedMark is the note for people and tools on a message of a run that the provider refused.
-const RefusedMark = "the model's provider refused this; that model is not shown it any more"
+const RefusedMark = "the model's provider refused this; the host no longer shows it to that model"
 
 // WithoutHistoryMark is the note for people on an answer that was given without the messages before it.
-const WithoutHistoryMark = "the model's provider refused the request with what came before; this was answered without it"
+const WithoutHistoryMark = "the model's provider refused the request with the earlier messages; the model answered without them"
 
 // LeftOutMark is what people read about a message that the model MessageExtras.LeftOut is not shown, because a provider refused a request that
 // had it, and perhaps others, in it.
-const LeftOutMark = "not shown to %s: a provider refused a request with this in it"
+const LeftOutMark = "not shown to %s: a provider refused a request that contained this"
 
 // NoticeModel is the model of messages in which the host says why a run failed.
 const NoticeModel = "parley/notice"

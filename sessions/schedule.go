@@ -12,7 +12,7 @@ import (
 // ShortestJob is the shortest time between two turns of a job.
 const ShortestJob = time.Minute
 
-// After gives the first time after t at which the job is due; zero = never again. Its error names what is wrong with the schedule.
+// After returns the first time after t at which the job is due; zero = never again. The error names the problem of the schedule.
 //
 // A cron expression with a fixed hour means the clock on the wall: a time that the change to summer time skips comes as much later
 // as the clock was put forward, and one that comes twice in autumn counts once. With any hour (*) it means time that passes.
@@ -30,7 +30,7 @@ func (j Job) After(t time.Time) (time.Time, error) {
 		return j.afterCron(t)
 	}
 	if j.Every < ShortestJob {
-		return time.Time{}, fmt.Errorf("every is %s, at least %s is possible", j.Every, ShortestJob)
+		return time.Time{}, fmt.Errorf("every is %s; the minimum is %s", j.Every, ShortestJob)
 	}
 	if !j.Created.Before(t) {
 		return j.Created.Add(j.Every), nil
@@ -68,7 +68,7 @@ func (j Job) one() (n int) {
 
 func (j Job) afterCron(t time.Time) (time.Time, error) {
 	if strings.Contains(j.Cron, "=") {
-		return time.Time{}, fmt.Errorf("cron %q: the time zone belongs into zone", j.Cron)
+		return time.Time{}, fmt.Errorf("cron %q: write the time zone in zone", j.Cron)
 	}
 	s, err := cron.ParseStandard(j.Cron)
 	if err != nil {
@@ -81,14 +81,14 @@ func (j Job) afterCron(t time.Time) (time.Time, error) {
 	if f := strings.Fields(j.Cron); len(f) < 5 || strings.HasPrefix(f[1], "*") {
 		next := s.Next(t.In(zone))
 		if next.IsZero() {
-			return next, fmt.Errorf("cron %q never comes", j.Cron)
+			return next, fmt.Errorf("cron %q matches no date", j.Cron)
 		}
 		return next, nil
 	}
 	wall := onTheWall(t.In(zone)).Add(-24 * time.Hour) // what the change of the clock moved may lie behind
 	for {
 		if wall = s.Next(wall); wall.IsZero() {
-			return wall, fmt.Errorf("cron %q never comes", j.Cron)
+			return wall, fmt.Errorf("cron %q matches no date", j.Cron)
 		}
 		if at := realTime(wall, zone); at.After(t) {
 			return at, nil
@@ -103,7 +103,7 @@ func Zone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("time zone %q is not known: want an IANA name such as Europe/Berlin", name)
+		return nil, fmt.Errorf("unknown time zone %q: use an IANA name such as Europe/Berlin", name)
 	}
 	return zone, nil
 }

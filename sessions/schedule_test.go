@@ -73,13 +73,13 @@ func TestJobWhen(t *testing.T) {
 
 func TestJobAfterWrong(t *testing.T) {
 	for want, j := range map[string]Job{
-		"exactly one":     {},
-		"exactly one of":  {Every: time.Hour, Cron: "* * * * *"},
-		"at least 1m0s":   {Every: time.Second},
-		`cron "nonsense"`: {Cron: "nonsense"},
-		"not known":       {Cron: "0 8 * * *", Zone: "Mars/Base"},
-		"belongs into":    {Cron: "TZ=UTC 0 8 * * *"},
-		"never comes":     {Cron: "0 8 31 2 *", Zone: "UTC"},
+		"exactly one":       {},
+		"exactly one of":    {Every: time.Hour, Cron: "* * * * *"},
+		"minimum is 1m0s":   {Every: time.Second},
+		`cron "nonsense"`:   {Cron: "nonsense"},
+		"unknown time zone": {Cron: "0 8 * * *", Zone: "Mars/Base"},
+		"time zone in zone": {Cron: "TZ=UTC 0 8 * * *"},
+		"matches no date":   {Cron: "0 8 31 2 *", Zone: "UTC"},
 	} {
 		if _, err := j.After(time.Now()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", j, err, want)

@@ -10,18 +10,18 @@ import (
 	"parley/policy"
 )
 
-// The errors that callers act on; a store wraps them with what was asked for.
+// The errors that callers act on; a store wraps them with the request.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
-	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
-	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
+	ErrBusy     = fmt.Errorf("%w: a run of the session has not ended", ErrConflict)
+	ErrStopped  = fmt.Errorf("%w: the run that asks was stopped", ErrConflict)
 	ErrRevised  = fmt.Errorf("%w: the message was changed while it was answered", ErrConflict)
-	ErrOutdated = fmt.Errorf("%w: the run that a call has waited for is over by now", ErrConflict)
-	ErrInvalid  = errors.New("this cannot be stored") // the data or the store's code is at fault, not the disk or a connection: a repeat fails again
+	ErrOutdated = fmt.Errorf("%w: the run that a call waited for has ended", ErrConflict)
+	ErrInvalid  = errors.New("invalid data for the store") // the data or the store's code is at fault, not the disk or a connection: a repeat fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
-	ErrUncertain  = errors.New("it is not known whether this was stored")
-	ErrCorruptRow = errors.New("a row of the store is not as it was written")
+	ErrUncertain  = errors.New("the outcome of the commit is unknown")
+	ErrCorruptRow = errors.New("a row of the store is corrupt")
 	ErrDamaged    = errors.New("the store is damaged")
 	ErrInUse      = errors.New("another process owns the store")
 )

@@ -16,7 +16,7 @@ func ParseWhen(text string, zone *time.Location, now time.Time) (time.Time, erro
 	if len(text) > len(time.DateOnly) && text[len(time.DateOnly)] == 'T' {
 		text = strings.Replace(text, "T", " ", 1)
 	}
-	wrong := fmt.Errorf("at %.100q is no time: write it as 2026-12-01 09:00, tomorrow 9:00, 18:30 or 2026-12-01T09:00:00+01:00", text)
+	wrong := fmt.Errorf("at %.100q is not a time: write it as 2026-12-01 09:00, tomorrow 9:00, 18:30 or 2026-12-01T09:00:00+01:00", text)
 	wall := onTheWall(now.In(zone))
 	day, clock, ok := strings.Cut(strings.Join(strings.Fields(text), " "), " ")
 	if !ok {

@@ -52,7 +52,7 @@ func (i *integer) UnmarshalJSON(b []byte) error {
 		} else if b[0] == '-' {
 			f = math.MinInt32
 		} else {
-			return errors.New("want a whole number")
+			return errors.New("must be a whole number")
 		}
 	}
 	i.n, i.set = int(min(max(math.Floor(f), math.MinInt32), math.MaxInt32)), true
@@ -99,7 +99,7 @@ func decode[T any](raw json.RawMessage) (T, *problem) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
-		return v, mistake("the arguments could not be read: %s; this tool takes %s", strings.TrimPrefix(err.Error(), "json: "), argumentNames[T]())
+		return v, mistake("the arguments are not valid: %s; this tool takes %s", strings.TrimPrefix(err.Error(), "json: "), argumentNames[T]())
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return v, mistake("the arguments must be one JSON object; this tool takes %s", argumentNames[T]())

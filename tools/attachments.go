@@ -81,7 +81,7 @@ func (t attachments) Call(ctx context.Context, c Call) (Result, error) {
 		bad = oneOf("action", args.Action, attachmentActions)
 	}
 	if args.ID = strings.ToLower(strings.TrimSpace(args.ID)); bad == nil && args.Action != attachmentList && args.ID == "" {
-		bad = mistake("id is required: which file; list shows them")
+		bad = mistake("id is required: the id of a file, as list shows it")
 	}
 	if bad != nil {
 		return bad.result(), nil
@@ -95,10 +95,10 @@ func (t attachments) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	case a == nil:
 		short, _ := clip(args.ID, 40)
-		return mistake("no file %s came with the messages or tool results of this session; list shows those that did", short).result(), nil
+		return mistake("no message or tool result of this session has a file %s; list shows the files", short).result(), nil
 	}
 	if args.Action == attachmentSave && !c.Caller.may("files") {
-		return forbidden("this turn may not use the tool files, so nothing can be saved").result(), nil
+		return forbidden("this turn may not use the tool files, so it cannot save files").result(), nil
 	}
 	c.tell("fetching " + a.describe(t.deps).Name)
 	data, err := t.bytes(ctx, a)
@@ -107,7 +107,7 @@ func (t attachments) Call(ctx context.Context, c Call) (Result, error) {
 			return Result{}, ctx.Err()
 		}
 		why, _ := clip(err.Error(), 300)
-		return mistake("the file %s could not be had: %s", a.block.ID, why).result(), nil
+		return mistake("cannot fetch the file %s: %s", a.block.ID, why).result(), nil
 	}
 	if args.Action == attachmentSave {
 		return t.save(c, a, args.Path, data)
@@ -202,7 +202,7 @@ func (t attachments) list(ctx context.Context, c Caller, skip int) (Result, erro
 	return reply(out), nil
 }
 
-// read shows the text of a file, and of what is no text what it is: by its bytes, whatever its sender says. Nothing is ever unpacked.
+// read returns the text of a file, or its type if it is not text: by its bytes, not by its sender's words. It never unpacks files.
 func (t attachments) read(a *attachment, from int, data []byte) Result {
 	r := a.describe(t.deps)
 	text, kind, ok := textOf(data)
@@ -212,7 +212,7 @@ func (t attachments) read(a *attachment, from int, data []byte) Result {
 		r.Note = "it is empty"
 		return reply(r)
 	case !ok:
-		r.Note = "it is no text, so it is not shown; save puts it into the workspace as it is"
+		r.Note = "the file is not text, so it is not shown; save puts it into the workspace unchanged"
 		return reply(r)
 	}
 	show := shown{redact: t.deps.Redact, block: len(text) + fetchShown}
@@ -221,7 +221,7 @@ func (t attachments) read(a *attachment, from int, data []byte) Result {
 		p := r
 		p.Text, p.Offset, p.Next = pieceOf(text, from, most)
 		if p.Cut = p.Next > 0; p.Text == "" && p.Offset > 0 {
-			p.Note = "there is no further text"
+			p.Note = "there is no more text"
 		}
 		if len(encode(p)) <= maxRows {
 			return reply(p)
@@ -265,7 +265,7 @@ func (t attachments) save(c Call, a *attachment, to string, data []byte) (Result
 		return Result{}, err
 	}
 	if at == nil {
-		return mistake("this host has no workspace for the agent, so nothing can be saved").result(), nil
+		return mistake("this host has no workspace for the agent, so the tool cannot save files").result(), nil
 	}
 	defer func() { _ = at.Close() }()
 	defer lockFolder(at.dir)()
@@ -295,5 +295,5 @@ func (w workspace) add(name string, data []byte) error {
 			return nil
 		}
 	}
-	return noFile("there is something of that name already; give another path")
+	return noFile("the path exists already; give another path")
 }

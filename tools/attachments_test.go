@@ -41,9 +41,9 @@ func TestAttachmentsRead(t *testing.T) {
 		note       string
 	}{
 		"plain":   {[]byte("a token s3cret here"), "text/plain", "a token *** here", ""},
-		"zip.txt": {[]byte("PK\x03\x04" + strings.Repeat("\x00", 100)), "application/zip", "", "no text"},
-		"gz.txt":  {[]byte("\x1f\x8b\x08" + strings.Repeat("\x00", 100)), "application/x-gzip", "", "no text"},
-		"pdf.txt": {[]byte("%PDF-1.4 only letters"), "application/pdf", "", "no text"},
+		"zip.txt": {[]byte("PK\x03\x04" + strings.Repeat("\x00", 100)), "application/zip", "", "not text"},
+		"gz.txt":  {[]byte("\x1f\x8b\x08" + strings.Repeat("\x00", 100)), "application/x-gzip", "", "not text"},
+		"pdf.txt": {[]byte("%PDF-1.4 only letters"), "application/pdf", "", "not text"},
 		"empty":   {nil, "text/plain", "", "empty"},
 		"utf16":   {utf16Text("grüße"), "text/plain", "grüße", ""},
 		"latin":   {[]byte("gr\xfc\xdfe"), "text/plain", "grüße", ""},

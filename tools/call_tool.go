@@ -46,7 +46,7 @@ func (t callTool) Inner(args json.RawMessage) (string, json.RawMessage, *Result)
 		}
 	}
 	if name == "" {
-		r := mistake("name is required: which tool; find_tool says which there are. Nothing was done").result()
+		r := mistake("name is required: the name of a tool, as find_tool lists it. Nothing was done").result()
 		return "", nil, &r
 	}
 	for _, key := range []string{"arguments", "parameters", "args", "input"} {
@@ -72,7 +72,7 @@ func isNothing(raw json.RawMessage) bool {
 	return false
 }
 
-// Call implements Tool. The agent loop makes the inner call itself (see Indirect); what comes here is not from it.
+// Call implements Tool. The agent loop makes the inner call itself (see Indirect) and never calls this.
 func (t callTool) Call(ctx context.Context, c Call) (Result, error) {
 	name, args, problem := t.Inner(c.Args)
 	if problem != nil {
@@ -80,7 +80,7 @@ func (t callTool) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	inner, ok := t.Find(name)
 	if !ok {
-		return mistake("there is no tool %.100q; find_tool says which there are. Nothing was done", name).result(), nil
+		return mistake("there is no tool %.100q; find_tool lists the tools. Nothing was done", name).result(), nil
 	}
 	if c.Args = args; len(c.Args) == 0 {
 		c.Args = json.RawMessage("{}")

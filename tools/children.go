@@ -81,7 +81,7 @@ func (d Deps) Children(ctx context.Context, c Caller, most int) (list []Child, t
 func (d Deps) Child(ctx context.Context, c Caller, id string) (Child, error) {
 	id = strings.ReplaceAll(strings.TrimSpace(id), "`", "'")
 	if id == "" {
-		return Child{}, noChild("which sub-agent? Give its number in the list, last, its label, the beginning of its run id, or its key")
+		return Child{}, noChild("a sub-agent is required: its number in the list, last, its label, the beginning of its run id, or its key")
 	}
 	if p, err := sessions.Key(id).Parse(); err == nil && p.Form == sessions.FormSubagent {
 		return d.childByKey(ctx, c, sessions.Key(id))
@@ -119,7 +119,7 @@ func (d Deps) Child(ctx context.Context, c Caller, id string) (Child, error) {
 		for _, f := range found[:min(len(found), 10)] {
 			which = append(which, fmt.Sprintf("%d (run `%s`)", f.Index, f.Run.ID))
 		}
-		return Child{}, noChild("the run id `%s` means %d sub-agents: %s; give more of it, or the number", id, len(found), strings.Join(which, ", "))
+		return Child{}, noChild("the run id `%s` matches %d sub-agents: %s; give a longer part of it, or the number", id, len(found), strings.Join(which, ", "))
 	}
 	short, _ := clip(strings.Join(strings.Fields(id), " "), 100)
 	return Child{}, noChild("no sub-agent of this session has the label or run id `%s`; there are %d", short, len(all))
@@ -140,7 +140,7 @@ func (d Deps) byRun(ctx context.Context, all []Child, prefix string) (found []Ch
 
 // childByKey climbs from a session to the caller's.
 func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child, error) {
-	none := noChild("`%s` is no sub-agent of this session", key)
+	none := noChild("`%s` is not a sub-agent of this session", key)
 	var child Child
 	at := key
 	for depth := 0; depth < treeDepth; depth++ {

@@ -67,7 +67,7 @@ func (t cronTool) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	if subagent(c.Caller.Session) {
-		return forbidden("A sub-agent has no jobs. Put into your result what should be done later.").result(), nil
+		return forbidden("A sub-agent cannot schedule jobs. Say in your result what should be done later.").result(), nil
 	}
 	jobs, err := t.jobs(ctx, c.Caller)
 	if err != nil {
@@ -86,11 +86,11 @@ func (t cronTool) Call(ctx context.Context, c Call) (Result, error) {
 				return reply(cronResult{Status: "removed"}), t.deps.Host.DropJob(ctx, c.Source(), j.ID)
 			}
 		}
-		return mistake("There is no job %q that this session sees. The action list names them.", args.ID).result(), nil
+		return mistake("This session sees no job %q. The action list shows the jobs.", args.ID).result(), nil
 	case "add":
 		return t.add(ctx, c, args, jobs)
 	}
-	return mistake("action is add, list or remove").result(), nil
+	return mistake("action must be add, list or remove").result(), nil
 }
 
 // add makes a job. The jobs that the session has made already for the same person are among jobs: those of others count for nothing here
@@ -113,20 +113,20 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 	own := slices.DeleteFunc(slices.Clone(jobs), func(x sessions.Job) bool { return x.From != j.From || x.Asker != j.Asker || x.ID == j.ID })
 	switch {
 	case j.Message == "":
-		return mistake("message is required: what you are to be told when the time comes").result(), nil
+		return mistake("message is required: the text that you get at that time").result(), nil
 	case len(j.Message) > maxJobText:
 		return mistake("message has %d bytes; %d are allowed", len(j.Message), maxJobText).result(), nil
 	case len([]rune(j.Name)) > maxJobName:
 		return mistake("name has more than %d characters", maxJobName).result(), nil
 	case len(own) >= maxJobs:
-		return mistake("This session has %d jobs of the person you answer; more are not possible. Remove some first.", len(own)).result(), nil
+		return mistake("This session has %d jobs of the person you answer, the maximum. Remove some first.", len(own)).result(), nil
 	}
 	if err := args.times(&j); err != nil {
 		return mistake("%v", err).result(), nil
 	}
 	next, err := j.After(j.Created)
 	if err == nil && next.IsZero() {
-		err = fmt.Errorf("at is %s, which is past", j.At.Format(time.RFC3339))
+		err = fmt.Errorf("at is %s, which is in the past", j.At.Format(time.RFC3339))
 	}
 	if err != nil {
 		return mistake("%v", err).result(), nil
@@ -147,7 +147,7 @@ func (a cronArgs) times(j *sessions.Job) (err error) {
 	}
 	if a.At != "" {
 		if j.At, err = time.Parse(time.RFC3339, strings.TrimSpace(a.At)); err != nil {
-			return fmt.Errorf("at %q is no time: write it as 2026-03-01T18:00:00+01:00", a.At)
+			return fmt.Errorf("at %q is not a time: write it as 2026-03-01T18:00:00+01:00", a.At)
 		}
 	}
 	for _, d := range []struct {
@@ -162,7 +162,7 @@ func (a cronArgs) times(j *sessions.Job) (err error) {
 		}
 		v, err := time.ParseDuration(strings.TrimSpace(d.text))
 		if err != nil || v <= 0 {
-			return fmt.Errorf("%s %q is no time span: write it as 90m or 36h", d.name, d.text)
+			return fmt.Errorf("%s %q is not a duration: write it as 90m or 36h", d.name, d.text)
 		}
 		d.set(v)
 	}

@@ -14,7 +14,7 @@ import (
 type addressError struct{ addr netip.Addr }
 
 func (e *addressError) Error() string {
-	return fmt.Sprintf("%s is an address of this machine, of a private network or of no use on the internet", e.addr)
+	return fmt.Sprintf("%s is an address of this machine, of a private network or without use on the internet", e.addr)
 }
 
 // publicDial gives a dialer that connects to addresses of the internet only. It looks at the address that is really dialled, after
@@ -25,7 +25,7 @@ func publicDial(private bool) func(ctx context.Context, network, address string)
 		d.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			ap, err := netip.ParseAddrPort(address)
 			if err != nil {
-				return fmt.Errorf("%q is no address: %w", address, err)
+				return fmt.Errorf("%q is not an address: %w", address, err)
 			}
 			return reachable(ap.Addr(), net.InterfaceAddrs)
 		}
@@ -33,7 +33,7 @@ func publicDial(private bool) func(ctx context.Context, network, address string)
 	return d.DialContext
 }
 
-// reachable refuses what is not of the internet, and the addresses of this machine's own interfaces, public or not: its services may
+// reachable refuses addresses outside the internet, and the addresses of this machine's own interfaces, public or not: its services may
 // listen on all of them. own gives those.
 func reachable(a netip.Addr, own func() ([]net.Addr, error)) error {
 	if !public(a) {
@@ -41,7 +41,7 @@ func reachable(a netip.Addr, own func() ([]net.Addr, error)) error {
 	}
 	all, err := own()
 	if err != nil {
-		return fmt.Errorf("the addresses of this machine are not known: %w", err)
+		return fmt.Errorf("list the addresses of this machine: %w", err)
 	}
 	for _, o := range all {
 		if p, err := netip.ParsePrefix(o.String()); err == nil && carried(p.Addr()) == carried(a) {

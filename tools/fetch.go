@@ -117,7 +117,7 @@ func fetchAddress(conf Fetch, raw string) (*url.URL, *problem) {
 		return nil, mistake("url must be an http or https address, for example https://example.org/page")
 	}
 	if u.User != nil {
-		return nil, mistake("an address with a user name or password in it is not fetched")
+		return nil, mistake("the url must not contain a user name or password")
 	}
 	u.Fragment = ""
 	if why := conf.forbids(u); why != "" {
@@ -191,10 +191,10 @@ func read(resp *http.Response, most int, tell func(string)) (r fetchResult, err 
 	case "", "identity":
 	case "gzip", "x-gzip":
 		if body, err = gzip.NewReader(body); err != nil {
-			return r, fmt.Errorf("the answer is no gzip: %w", err)
+			return r, fmt.Errorf("the response is not gzip: %w", err)
 		}
 	default:
-		r.Type, r.Note = resp.Header.Get("Content-Type"), "it is packed in a way that is not understood, so it is not shown: "+enc
+		r.Type, r.Note = resp.Header.Get("Content-Type"), "the response has an unknown encoding, so it is not shown: "+enc
 		return r, nil
 	}
 	text := &boundedReader{r: body, left: most + 1}
@@ -213,7 +213,7 @@ func read(resp *http.Response, most int, tell func(string)) (r fetchResult, err 
 	r.Type, _ = clip(kind, 100)
 	switch {
 	case !textual(kind), params["charset"] == "" && slices.Contains(start, 0) && !utf16Mark(start):
-		r.Note = "it is no text, so it is not shown"
+		r.Note = "the content is not text, so it is not shown"
 		if n := resp.ContentLength; n >= 0 {
 			r.Note += fmt.Sprintf("; %d bytes", n)
 		}
@@ -229,7 +229,7 @@ func read(resp *http.Response, most int, tell func(string)) (r fetchResult, err 
 	case text.err != nil && r.Text == "":
 		return r, text.err
 	case text.err != nil:
-		r.Cut, r.Note = true, "the answer broke off: "+plainNet(text.err)
+		r.Cut, r.Note = true, "the response is incomplete: "+plainNet(text.err)
 	case text.left == 0:
 		r.Cut, r.Note = true, fmt.Sprintf("only the first %d bytes were read (tools.fetch.maxBytes)", most)
 	}
@@ -241,7 +241,7 @@ func (r *fetchResult) decode(in io.Reader, kind string, resp *http.Response) err
 	if !strings.HasSuffix(kind, "json") {
 		var err error
 		if in, err = charset.NewReader(in, resp.Header.Get("Content-Type")); err != nil {
-			return fmt.Errorf("the character set: %w", err)
+			return fmt.Errorf("decode the character set: %w", err)
 		}
 	}
 	if kind == "text/html" || kind == "application/xhtml+xml" {
@@ -262,7 +262,7 @@ func (r *fetchResult) piece(from, most int) {
 		r.Next, r.Cut = more, true
 	}
 	if r.Text == "" && r.Offset > 0 && r.Note == "" {
-		r.Note = "there is no further text"
+		r.Note = "there is no more text"
 	}
 }
 
@@ -295,16 +295,16 @@ func utf16Mark(b []byte) bool {
 func (t fetch) failed(ctx context.Context, u *url.URL, err error) *problem {
 	host, _ := clip(u.Hostname(), 200)
 	if p, ok := errors.AsType[*refusedError](err); ok {
-		return forbidden("%s sends on to where this tool may not go: %s", host, p.p.Error)
+		return forbidden("%s redirects to an address that this tool must not fetch: %s", host, p.p.Error)
 	}
 	if a, ok := errors.AsType[*addressError](err); ok {
-		return forbidden("%s is not fetched: %s. The owner can set tools.fetch.allowPrivate.", host, a)
+		return forbidden("cannot fetch %s: %s. The owner can set tools.fetch.allowPrivate.", host, a)
 	}
 	if ctx.Err() != nil {
 		return mistake("%s did not answer within %s", host, t.timeout())
 	}
 	why, _ := clip(plainNet(err), 500)
-	return mistake("%s could not be fetched: %s", host, why)
+	return mistake("cannot fetch %s: %s", host, why)
 }
 
 // plainNet takes the wrapping off a network error.

@@ -199,9 +199,9 @@ func TestFetchReads(t *testing.T) {
 		"/plain":  {"", "", []byte("just text"), 200, fetchResult{Text: "just text"}, ""},
 		"/gone":   {"text/plain", "", []byte("not here"), 404, fetchResult{Text: "not here"}, ""},
 		"/gzip":   {"text/plain", "gzip", zipped(t, []byte("packed")), 200, fetchResult{Text: "packed"}, ""},
-		"/binary": {"image/png", "", []byte("\x89PNG\x00\x01"), 200, fetchResult{}, "no text"},
-		"/lies":   {"text/plain", "", []byte("MZ\x00\x01\x02"), 200, fetchResult{}, "no text"},
-		"/brotli": {"text/plain", "br", []byte("xxx"), 200, fetchResult{}, "packed in a way"},
+		"/binary": {"image/png", "", []byte("\x89PNG\x00\x01"), 200, fetchResult{}, "not text"},
+		"/lies":   {"text/plain", "", []byte("MZ\x00\x01\x02"), 200, fetchResult{}, "not text"},
+		"/brotli": {"text/plain", "br", []byte("xxx"), 200, fetchResult{}, "unknown encoding"},
 		"/empty":  {"text/plain", "", nil, 200, fetchResult{}, "empty"},
 	}
 	w, base := site(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -266,7 +266,7 @@ func TestFetchBounds(t *testing.T) {
 	if r, bad := browse(t, w, map[string]any{"url": base + "/bomb"}); bad != nil || !r.Cut || r.Size != 100_000 {
 		t.Errorf("bomb: %d bytes of text, %+v, %+v", len(r.Text), r.Note, bad)
 	}
-	if r, bad := browse(t, w, map[string]any{"url": base + "/broken"}); bad != nil || !r.Cut || r.Text != "the beginning" || !strings.Contains(r.Note, "broke off") {
+	if r, bad := browse(t, w, map[string]any{"url": base + "/broken"}); bad != nil || !r.Cut || r.Text != "the beginning" || !strings.Contains(r.Note, "is incomplete") {
 		t.Errorf("%+v, %+v", r, bad)
 	}
 	ctx, stop := context.WithCancel(t.Context())

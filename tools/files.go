@@ -173,7 +173,7 @@ func filePath(p, action string) (string, *problem) {
 	case len(p) > filesLongest:
 		return "", mistake("the path is longer than %d bytes", filesLongest)
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", mistake("the path has characters that no path has")
+		return "", mistake("the path has invalid characters")
 	}
 	p = path.Clean(p)
 	local, err := filepath.Localize(p)
@@ -189,23 +189,23 @@ func filePath(p, action string) (string, *problem) {
 	return p, nil
 }
 
-// fileProblem words what a file operation failed with, without the path of the workspace.
+// fileProblem returns the error of a file operation as text, without the path of the workspace.
 func fileProblem(action, name string, err error) *problem {
 	if p, ok := errors.AsType[*fileError](err); ok {
 		return mistake("%s %s: %s", action, name, p.text)
 	}
-	why := "it cannot be done"
+	why := "the operation failed"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		why = "there is no such file; list shows what there is"
+		why = "the file does not exist; list shows the files"
 	case errors.Is(err, fs.ErrPermission):
-		why = "the host may not do that here"
+		why = "the system does not permit that"
 	default:
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			why = p.Err.Error()
 		}
 		if strings.Contains(why, "escapes") {
-			return forbidden("%s %s: it leads out of the workspace", action, name)
+			return forbidden("%s %s: the path leads out of the workspace", action, name)
 		}
 	}
 	return mistake("%s %s: %s", action, name, why)
@@ -259,7 +259,7 @@ func (w workspace) list(name string, skip, limit int) (r filesResult, err error)
 func (w workspace) read(name string, redact func(string) string, args filesArgs) (r filesResult, err error) {
 	text, info, err := w.load(name)
 	if notText, ok := errors.AsType[*binaryError](err); ok {
-		return filesResult{Size: notText.size, Binary: true, Note: "it is no text, so it is not shown"}, nil
+		return filesResult{Size: notText.size, Binary: true, Note: "the content is not text, so it is not shown"}, nil
 	}
 	if err != nil {
 		return r, err
@@ -277,10 +277,10 @@ func (w workspace) read(name string, redact func(string) string, args filesArgs)
 	}
 }
 
-// piece takes as many whole lines as there is room for, or a part of the first when that is longer by itself.
+// piece returns as many whole lines as fit, or a part of the first line if that is too long.
 func (r *filesResult) piece(lines []string, from, column, limit, most int) {
 	if from > len(lines) {
-		r.Note = "there are no further lines"
+		r.Note = "there are no more lines"
 		return
 	}
 	var b strings.Builder
@@ -296,7 +296,7 @@ func (r *filesResult) piece(lines []string, from, column, limit, most int) {
 			n--
 		}
 		r.Text, r.Next, r.Column, r.Cut = line[:n], from, start+n+1, true
-		r.Note = "this is a part of one long line: read on with offset and column as next and nextColumn say"
+		r.Note = "this is a part of one long line: continue with offset and column from next and nextColumn"
 		return
 	}
 	for ; at < len(lines) && at < from-1+limit && b.Len()+len(line) <= most; at++ {

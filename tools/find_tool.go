@@ -65,7 +65,7 @@ func (t findTool) Call(_ context.Context, c Call) (Result, error) {
 	found := t.rest.search(words)
 	r := findToolResult{Tools: []foundTool{}, Total: len(found)}
 	if len(found) == 0 {
-		r.Note = "no tool has these words; an empty query lists all names"
+		r.Note = "no tool matches these words; an empty query lists all names"
 		return reply(r), nil
 	}
 	found = found[min(skip, len(found)):]
@@ -83,7 +83,7 @@ func (t findTool) Call(_ context.Context, c Call) (Result, error) {
 		r.Tools = append(r.Tools, foundTool{s.Name, about, s.Schema})
 	}
 	if len(r.Names) > 0 {
-		r.Note = "there was no room for those of names: ask for each by its name"
+		r.Note = "the tools in names did not fit: query each by its name"
 	}
 	return reply(r), nil
 }

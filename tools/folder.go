@@ -91,10 +91,10 @@ func (f *folder) files(limits Files, source string) workspace {
 		w.around = func(more int64) error {
 			size, n := usage(f.FS(), maxFiles)
 			if over, err := f.exceeds(size, n, more, total/4, maxFiles/10); err != nil || over {
-				return errors.Join(err, noFile("the files of one person, in all chats together, would have more room than the host gives them; delete some (tools.files.maxTotalBytes)"))
+				return errors.Join(err, noFile("the files of one person, in all chats together, would exceed tools.files.maxTotalBytes; delete some"))
 			}
 			if full(filepath.Join(f.dir, othersFolder), size, n, more, total/2, maxFiles/2) || full(f.dir, size, n, more, total, maxFiles) {
-				return noFile("the host has no more room for files now") // whose files they are is not told (contract V4)
+				return noFile("the workspace is full") // whose files they are is not told (contract V4)
 			}
 			return nil
 		}

@@ -93,7 +93,7 @@ func TestGuestsLeaveRoom(t *testing.T) {
 	if r := write("agent:main:x:direct:2", "a", 1000); r.Error != "" {
 		t.Errorf("another guest: %+v", r)
 	}
-	if r := write("agent:main:x:direct:3", "a", 100); !strings.HasSuffix(r.Error, "the host has no more room for files now") {
+	if r := write("agent:main:x:direct:3", "a", 100); !strings.HasSuffix(r.Error, "the workspace is full") {
 		t.Errorf("more than half in all: %+v", r)
 	}
 	w.caller.Owner = true

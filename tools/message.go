@@ -54,13 +54,13 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	case strings.TrimSpace(args.To) == "":
 		return mistake("to is required: current, a session key or id, or an address").result(), nil
 	case strings.TrimSpace(args.Text) == "" && len(args.Files)+len(args.Attachments) == 0:
-		return mistake("text is required: what to post; or files, or attachments").result(), nil
+		return mistake("text is required, or files, or attachments").result(), nil
 	case len(args.Files)+len(args.Attachments) > maxPosted:
-		return mistake("%d files; one message takes %d", len(args.Files)+len(args.Attachments), maxPosted).result(), nil
+		return mistake("%d files; the maximum for one message is %d", len(args.Files)+len(args.Attachments), maxPosted).result(), nil
 	case len(args.Files) > 0 && !c.Caller.may("files"):
-		return forbidden("this turn may not use the tool files, so it can post none").result(), nil
+		return forbidden("this turn may not use the tool files, so it cannot post files").result(), nil
 	case len(args.Attachments) > 0 && !c.Caller.may("attachments"):
-		return forbidden("this turn may not use the tool attachments, so it can post none").result(), nil
+		return forbidden("this turn may not use the tool attachments, so it cannot post attachments").result(), nil
 	case len(args.Text) > maxText:
 		return mistake("text has %d bytes; %d are allowed", len(args.Text), maxText).result(), nil
 	}
@@ -89,12 +89,12 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	case made.Verdict.Allowed():
 	case made.Delivery == "":
 		r.Status, r.Rule = statusForbidden, made.Verdict.Rule
-		r.Error = "The send policy of this session lets nothing out to there: " + made.Verdict.Reason
+		r.Error = "The send policy of this session does not allow messages to that chat: " + made.Verdict.Reason
 	default:
 		r.Status, r.Rule = "withheld", made.Verdict.Rule
-		r.Error = "It is recorded and not sent, by the send policy of that session: " + made.Verdict.Reason
+		r.Error = "The message is recorded but not sent, because of the send policy of that session: " + made.Verdict.Reason
 		if r.Rule == "" { // another session's, which the caller does not see
-			r.Error = "It is recorded and not sent: " + made.Verdict.Reason
+			r.Error = "The message is recorded but not sent: " + made.Verdict.Reason
 		}
 	}
 	out := reply(r)
@@ -150,7 +150,7 @@ func (t message) attached(ctx context.Context, c Caller, ids []string) (out []Po
 		}
 		if a == nil {
 			short, _ := clip(id, 40)
-			return nil, mistake("no file %s came with the messages or tool results of this session; the tool attachments lists those that did", short), nil
+			return nil, mistake("no message or tool result of this session has a file %s; the tool attachments lists the files", short), nil
 		}
 		out = append(out, PostFile{Name: a.fileName(), Open: func() (io.ReadCloser, error) {
 			data, err := files.bytes(ctx, a)
@@ -159,7 +159,7 @@ func (t message) attached(ctx context.Context, c Caller, ids []string) (out []Po
 			}
 			if err != nil {
 				why, _ := clip(err.Error(), 300)
-				return nil, &unreadableError{id, noFile("the file could not be had: %s", why)}
+				return nil, &unreadableError{id, noFile("cannot fetch the file: %s", why)}
 			}
 			return io.NopCloser(bytes.NewReader(data)), nil
 		}})
@@ -192,7 +192,7 @@ func FileEnding(mime string) string {
 	return endings[strings.ToLower(strings.TrimSpace(mime))]
 }
 
-// chat finds the chat that is meant, and the session whose chat it is.
+// chat finds the chat of an address or session, and the session that posts there.
 func (t message) chat(ctx context.Context, c Caller, to string) (sessions.Key, channels.Address, *problem, error) {
 	if a, err := channels.ParseAddress(to); err == nil {
 		if _, err := sessions.Resolve(to, c.Session.Agent, t.deps.Scope); err != nil {
@@ -211,7 +211,7 @@ func (t message) chat(ctx context.Context, c Caller, to string) (sessions.Key, c
 		at = c.Run.Reply // of its chats the one that is being answered
 	}
 	if at.IsZero() {
-		return "", at, mistake("Session %s has no chat, so nothing can be posted there. sessions_send reaches its agent.", t.deps.display(c, s)), nil
+		return "", at, mistake("Session %s has no chat to post into. sessions_send reaches its agent.", t.deps.display(c, s)), nil
 	}
 	return s.Key, at, nil, nil
 }
@@ -234,5 +234,5 @@ func (t message) known(ctx context.Context, c Caller, a channels.Address) (sessi
 		}
 	}
 	short, _ := clip(a.String(), 200)
-	return "", a, mistake("No session that you can see has heard from %s. You can post only where somebody has written from.", short), nil
+	return "", a, mistake("No session that you can see has a message from %s. You can post only into chats that have written to this host.", short), nil
 }

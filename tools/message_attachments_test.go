@@ -49,8 +49,8 @@ func TestMessageAttachments(t *testing.T) {
 	}
 	posted := len(w.posted)
 	for args, says := range map[string]string{
-		`{"to":"current","attachments":["dddd4444"]}`:                                         "no file dddd4444 came with",
-		`{"to":"current","attachments":["` + strings.Repeat(`aaaa1111","`, maxPosted) + `"]}`: "one message takes 10",
+		`{"to":"current","attachments":["dddd4444"]}`:                                         "has a file dddd4444",
+		`{"to":"current","attachments":["` + strings.Repeat(`aaaa1111","`, maxPosted) + `"]}`: "for one message is 10",
 	} {
 		if r := call[problem](t, w, Message(w.deps()), args); !strings.Contains(r.Error, says) {
 			t.Errorf("%.60s: %+v", args, r)

@@ -45,8 +45,8 @@ func TestMessageGoesWhereTheCallerSees(t *testing.T) {
 		{"a session without a chat", "agent", "cron:daily", dm, "", dm, "error", "cron:daily has no chat"},
 		{"an address", "agent", grp.String(), dm, "agent:main:telegram:group:-1001", grp, "queued", ""},
 		{"an address with a thread", "agent", topic.String(), dm, "agent:main:telegram:group:-1001", topic, "queued", ""},
-		{"an address that only others see", "tree", grp.String(), dm, "", dm, "error", "No session that you can see has heard from telegram/default/group/-1001"},
-		{"one that nobody knows", "agent", chat("telegram", "999", "direct").String(), dm, "", dm, "error", "No session that you can see has heard from telegram/default/direct/999"},
+		{"an address that only others see", "tree", grp.String(), dm, "", dm, "error", "No session that you can see has a message from telegram/default/group/-1001"},
+		{"one that nobody knows", "agent", chat("telegram", "999", "direct").String(), dm, "", dm, "error", "No session that you can see has a message from telegram/default/direct/999"},
 		{"one of another agent", "all", chat("discord", "5", "channel").String(), dm, "", dm, "error", "No session that you can see"},
 		{"one whose session is gone", "agent", chat("discord", "6", "channel").String(), dm, "", dm, "error", "No session that you can see"},
 		{"half an address", "agent", "telegram/default/group", dm, "", dm, "error", "neither a session key nor a session id"},
@@ -85,8 +85,8 @@ func TestMessageSaysWhatThePolicySays(t *testing.T) {
 		isError bool
 	}{
 		{PostResult{"d", policy.Verdict{Action: policy.Allow, Rule: "session.sendPolicy.default"}}, `{"status":"queued","to":"telegram/default/direct/7","deliveryId":"d"}`, false},
-		{PostResult{"d", deny}, `{"status":"withheld","to":"telegram/default/direct/7","deliveryId":"d","rule":"session.sendPolicy.rules[0]","error":"It is recorded and not sent, by the send policy of that session: groups are closed"}`, false},
-		{PostResult{"", deny}, `{"status":"forbidden","to":"telegram/default/direct/7","rule":"session.sendPolicy.rules[0]","error":"The send policy of this session lets nothing out to there: groups are closed"}`, true},
+		{PostResult{"d", deny}, `{"status":"withheld","to":"telegram/default/direct/7","deliveryId":"d","rule":"session.sendPolicy.rules[0]","error":"The message is recorded but not sent, because of the send policy of that session: groups are closed"}`, false},
+		{PostResult{"", deny}, `{"status":"forbidden","to":"telegram/default/direct/7","rule":"session.sendPolicy.rules[0]","error":"The send policy of this session does not allow messages to that chat: groups are closed"}`, true},
 	} {
 		w := newWorld()
 		w.caller.Run.Reply, w.post = chat("telegram", "7", "direct"), c.made
@@ -137,7 +137,7 @@ func TestMessageFiles(t *testing.T) {
 	if len(w.posted) != 1 || len(w.posted[0].Files) != 4 || w.posted[0].Files[1].Name != "dir" {
 		t.Fatalf("%+v", w.posted)
 	}
-	for i, want := range []string{"hello", "it is a folder", "leads out of", "there is no such file"} {
+	for i, want := range []string{"hello", "the path is a folder", "leads out of", "the file does not exist"} {
 		f, err := w.posted[0].Files[i].Open()
 		if err == nil {
 			b, _ := io.ReadAll(f)
@@ -159,7 +159,7 @@ func TestMessageFiles(t *testing.T) {
 		`{"to":"current","text":"x","files":["../a.txt"]}`:                       "not inside the workspace",
 		`{"to":"current","text":"x","files":["/etc/passwd"]}`:                    "not inside the workspace",
 		`{"to":"current","files":[""]}`:                                          "path is required",
-		`{"to":"current","files":["` + strings.Repeat(`a","`, maxPosted) + `"]}`: "one message takes 10",
+		`{"to":"current","files":["` + strings.Repeat(`a","`, maxPosted) + `"]}`: "for one message is 10",
 	} {
 		if r := call[problem](t, w, Message(w.deps()), args); !strings.Contains(r.Error, says) {
 			t.Errorf("%.60s: %+v", args, r)

@@ -49,8 +49,8 @@ func TestSessionsHistoryPages(t *testing.T) {
 		{`{"sessionKey":"main","includeTools":true,"limit":3,"offset":6}`, "a1", 7},
 		{`{"sessionKey":"main","includeTools":true,"limit":3,"offset":7}`, "call acall b|ra|rb", 10},
 		// A limit that no pair fits into, and an offset inside a pair, show that there was one.
-		{`{"sessionKey":"main","includeTools":true,"limit":1,"offset":3}`, "[left out: calls of look and their results; a larger limit may show them]", 5},
-		{`{"sessionKey":"main","includeTools":true,"limit":2,"offset":4}`, "u2|[left out: calls of look and their results; a larger limit may show them]", 6},
+		{`{"sessionKey":"main","includeTools":true,"limit":1,"offset":3}`, "[left out: calls of look and their results; a larger limit can show them]", 5},
+		{`{"sessionKey":"main","includeTools":true,"limit":2,"offset":4}`, "u2|[left out: calls of look and their results; a larger limit can show them]", 6},
 	} {
 		w := newWorld()
 		w.messages[id(0)] = talk

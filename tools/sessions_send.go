@@ -85,7 +85,7 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 		circle, done := t.waits.begin(c.Caller.Session.Key, target.Key)
 		defer done()
 		if circle != nil {
-			return forbidden("That session waits for this one, so neither would get an answer: %s. Answer with what you have, or send with timeoutSeconds 0.", t.chain(c.Caller, circle)).result(), nil
+			return forbidden("That session already waits for this one: %s. Answer with what you have, or send with timeoutSeconds 0.", t.chain(c.Caller, circle)).result(), nil
 		}
 	}
 	run, err := t.deps.Host.Ask(ctx, AskRequest{Source: c.Source(), From: c.Caller, To: target.Key, Message: args.Message, Waits: wait > 0})
@@ -104,10 +104,10 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 	case err == nil:
 		r.ended(end)
 	case errors.Is(err, sessions.ErrNotFound):
-		r.Status, r.Error = statusError, "the session was deleted before it answered, and with it what was asked"
+		r.Status, r.Error = statusError, "the session was deleted before it answered"
 	case ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded):
 		r.Status = "timeout"
-		r.Error = fmt.Sprintf("No reply within %s. The run goes on: its reply reaches you later as a message, and sessions_history shows it, or why there is none.", wait)
+		r.Error = fmt.Sprintf("No reply within %s. The run continues. Its reply, or its failure, reaches you later as a message and is in sessions_history.", wait)
 	default:
 		return Result{}, fmt.Errorf("sessions_send: wait for run %s: %w", run.ID, err)
 	}
@@ -144,7 +144,7 @@ func (r *sendResult) ended(end Ended) {
 		r.Status, r.Reply, r.Silent, r.Cut, r.Delivery = "ok", &text, end.Silent, cut, announceFollows
 		return
 	case sessions.TimedOut:
-		r.Error = "the run took too long and was ended"
+		r.Error = "the run timed out"
 	case sessions.Stopped:
 		r.Error = "the run was stopped"
 	default:
@@ -170,17 +170,17 @@ func (t sessionsSend) storm(ctx context.Context, c Call, to sessions.Key) (*prob
 		chain = append(chain, from)
 	}
 	if slices.Contains(chain, to) {
-		return forbidden("This chain of messages has been through that session already: %s. Answer with what you have.", t.chain(c.Caller, append(chain, to))), nil
+		return forbidden("This chain of messages has already passed through that session: %s. Answer with what you have.", t.chain(c.Caller, append(chain, to))), nil
 	}
 	limits := t.deps.limits()
 	if len(chain) > limits.MaxHops {
-		return forbidden("This chain of messages is %d hops long, the most that session.agentToAgent.maxHops allows: %s. Answer with what you have.", limits.MaxHops, t.chain(c.Caller, chain)), nil
+		return forbidden("This chain of messages has %d hops, the limit of session.agentToAgent.maxHops: %s. Answer with what you have.", limits.MaxHops, t.chain(c.Caller, chain)), nil
 	}
 	if full, err := t.deps.full(ctx, c, to, limits.MaxTurnsPerHour); err != nil || full {
-		return forbidden("Other agents have caused %d turns of that session within an hour, the most that session.agentToAgent.maxTurnsPerHour allows. Go on without it.", limits.MaxTurnsPerHour), err
+		return forbidden("Other agents have started %d turns of that session within an hour, the limit of session.agentToAgent.maxTurnsPerHour. Continue without that session.", limits.MaxTurnsPerHour), err
 	}
 	if !t.pace.allow(route{from, to}, c.Source(), t.deps.now(), limits.MaxPerMinute) {
-		return forbidden("More than %d messages to that session within a minute (session.agentToAgent.maxPerMinute). Wait, or say it in one message.", limits.MaxPerMinute), nil
+		return forbidden("More than %d messages to that session within a minute (session.agentToAgent.maxPerMinute). Wait, or put everything into one message.", limits.MaxPerMinute), nil
 	}
 	return nil, nil
 }

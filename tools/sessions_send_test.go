@@ -68,7 +68,7 @@ func TestSessionsSendTimesOut(t *testing.T) {
 			w := family()
 			start := time.Now()
 			r := call[sendResult](t, w, SessionsSend(w.deps()), `{`+group+args)
-			if took := time.Since(start); r.Status != "timeout" || r.RunID != "ask-1" || !strings.Contains(r.Error, "sessions_history shows it, or why there is none") || took != want {
+			if took := time.Since(start); r.Status != "timeout" || r.RunID != "ask-1" || !strings.Contains(r.Error, "is in sessions_history") || took != want {
 				t.Errorf("%s: %+v after %s, want timeout after %s", args, r, took, want)
 			}
 		})

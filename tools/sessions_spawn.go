@@ -73,7 +73,7 @@ func (t sessionsSpawn) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	if q.Model != "" {
 		if err := t.deps.Host.ModelKnown(q.Model); err != nil {
-			return mistake("model %q cannot be used: %v", q.Model, err).result(), nil
+			return mistake("cannot use model %q: %v", q.Model, err).result(), nil
 		}
 	}
 	run, err := t.deps.Host.Spawn(ctx, q)
@@ -112,7 +112,7 @@ func (d Deps) deep(s sessions.Session) *problem {
 func spawnArguments(a spawnArgs, q SpawnRequest) *problem {
 	switch {
 	case strings.TrimSpace(a.Task) == "":
-		return mistake("task is required: what the sub-agent is to do")
+		return mistake("task is required: what the sub-agent should do")
 	case len(a.Task) > maxText:
 		return mistake("task has %d bytes; %d are allowed", len(a.Task), maxText)
 	case utf8.RuneCountInString(q.Label) > maxLabel:
@@ -170,19 +170,19 @@ func (d Deps) spawnable(from sessions.AgentID, name string) (sessions.AgentID, *
 	if anyAgent {
 		return "", forbidden("agent %q does not exist; there are: %s", name, strings.Join(names, ", "))
 	}
-	return "", forbidden("agent %q is not allowed for sessions_spawn (allowed: %s). agents.list[].subagents.allowAgents allows more.", name, strings.Join(names, ", "))
+	return "", forbidden("agent %q is not allowed for sessions_spawn (allowed: %s). The owner can add agents to agents.list[].subagents.allowAgents.", name, strings.Join(names, ", "))
 }
 
-// refusal turns what a Host said no to into an answer for the model. A fault of the host stays an error.
+// refusal turns a Host's refusal into a result for the model. A fault of the host stays an error.
 func refusal(err error) (Result, error) {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		return forbidden("%s", r.Reason).result(), nil
 	}
 	if errors.Is(err, sessions.ErrStopped) {
-		return forbidden("this turn has been stopped: nothing more is begun or sent").result(), nil
+		return forbidden("this turn was stopped: the host starts and sends nothing more for it").result(), nil
 	}
 	if errors.Is(err, sessions.ErrConflict) { // by whom is not told: the caller may not see that session (contract V4)
-		return mistake("that label is in use").result(), nil
+		return mistake("that label is already in use").result(), nil
 	}
 	if errors.Is(err, sessions.ErrNotFound) {
 		return mistake("%v", err).result(), nil

@@ -83,7 +83,7 @@ func TestSessionsSpawnRefuses(t *testing.T) {
 		{"no such agent", `{"task":"t","agentId":"ghost"}`, "forbidden", "there are: main, coder, work", []string{"*"}, "", nil},
 		{"sub-agent", `{"task":"t"}`, "forbidden", "sub-agent", []string{"*"}, "agent:main:subagent:1", nil},
 		{"the host says no", `{"task":"t"}`, "forbidden", "5 children", nil, "", &Refused{"5 children are at work"}},
-		{"label in use", `{"task":"t","label":"l"}`, "error", "that label is in use", nil, "", fmt.Errorf("%w: agent:other:main has it", sessions.ErrConflict)},
+		{"label in use", `{"task":"t","label":"l"}`, "error", "that label is already in use", nil, "", fmt.Errorf("%w: agent:other:main has it", sessions.ErrConflict)},
 	} {
 		w := newWorld()
 		w.allow, w.refuse = c.allow, c.refuse

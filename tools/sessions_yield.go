@@ -60,7 +60,7 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 		}
 		r.Status = "yielded"
 	case c.Caller.Run.Kind != sessions.ChildRun:
-		return mistake("There is nothing to wait for in this turn: another session asked you something. Answer it; results of sub-agents come in a turn of their own.").result(), nil
+		return mistake("There is nothing to wait for in this turn: another session asked you something. Answer that session. Results of sub-agents come in later turns.").result(), nil
 	default:
 		if err := t.deps.Host.Idle(ctx, c.Caller); err != nil {
 			return Result{}, err
@@ -102,9 +102,9 @@ func (t sessionsYield) wakes(ctx context.Context, c Caller) (*problem, error) {
 		}
 	}
 	if below {
-		return mistake("Results of sub-agents are posted into this chat by the host, so they do not wake you. Finish your turn, and tell people what you have started."), nil
+		return mistake("The host posts results of sub-agents into this chat, so they do not wake you. Finish your turn, and tell people what you have started."), nil
 	}
-	return mistake("There is nothing to wait for: no sub-agent of this session is at work. Finish your turn. To wait for another session's answer call sessions_send with timeoutSeconds."), nil
+	return mistake("There is nothing to wait for: no sub-agent of this session is running. Finish your turn. To wait for another session's answer call sessions_send with timeoutSeconds."), nil
 }
 
 // comesBack reports whether the result of a run below goes to the agent that asked for it, not into a chat (contract N16).

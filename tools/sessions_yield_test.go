@@ -18,7 +18,7 @@ import (
 func TestSessionsYieldEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	const own, child, other = sessions.Key("agent:main:main"), sessions.Key("agent:main:subagent:1"), sessions.Key("agent:main:cron:daily")
-	const nothing, posted = "timeoutSeconds", "posted into this chat by the host"
+	const nothing, posted = "timeoutSeconds", "The host posts results of sub-agents"
 	chat := &sessions.Chain{Kind: "spawn", Origin: channels.Address{Channel: "telegram", Account: "default", Chat: "7"}}
 	asked := &sessions.Chain{Kind: "ask", Requester: own}
 	yielded := func(status string) string {

@@ -147,21 +147,21 @@ func TestSubagentsFindsOneByItsID(t *testing.T) {
 		"1": "three", "#2": "two", "3": "one", "last": "three", " LAST ": "three", "sheep": "one", "goats": "three",
 		"aa2": "two", "AA22-TWO": "two", "cc44": "one", "aa11": "one", // any of its runs
 		"agent:main:subagent:two": "two", "agent:main:subagent:old": "old", // archived ones by their key alone
-		"":     "which sub-agent? Give its number",
+		"":     "a sub-agent is required: its number",
 		"1234": "two", "#1234": "there is no sub-agent number 1234; there are 5", "123": "there is no sub-agent number 123; there are 5",
 		"9999": "no sub-agent of this session has the label or run id `9999`",
 		"4":    "below", "lamb": "below",
 		"0":                               "there is no sub-agent number 0; there are 5",
 		"-1":                              "there is no sub-agent number -1; there are 5",
-		"aa":                              "the run id `aa` means 2 sub-agents: 2 (run `aa22-two`), 3 (run `cc44-one`)",
+		"aa":                              "the run id `aa` matches 2 sub-agents: 2 (run `aa22-two`), 3 (run `cc44-one`)",
 		"cows":                            "work",
 		"past":                            "no sub-agent of this session has the label or run id `past`",
 		"ee66":                            "no sub-agent of this session has the label or run id `ee66`", // another session's
 		"theirs":                          "no sub-agent of this session has the label",
-		"agent:main:subagent:theirs":      "`agent:main:subagent:theirs` is no sub-agent of this session",
+		"agent:main:subagent:theirs":      "`agent:main:subagent:theirs` is not a sub-agent of this session",
 		"agent:main:subagent:below":       "below",
 		"agent:work:subagent:work":        "work",
-		"agent:main:subagent:nobody":      "`agent:main:subagent:nobody` is no sub-agent of this session",
+		"agent:main:subagent:nobody":      "`agent:main:subagent:nobody` is not a sub-agent of this session",
 		"agent:main:main":                 "no sub-agent of this session has the label or run id `agent:main:main`",
 		strings.Repeat("long label ", 40): "…(truncated)…",
 	} {
@@ -259,12 +259,12 @@ func TestSubagentsCancelAndSteer(t *testing.T) {
 	for args, says := range map[string]string{
 		`{"action":"steer","id":"1"}`:               "message is required",
 		`{"action":"steer","id":"1","message":" "}`: "message is required",
-		`{"action":"steer","message":"x"}`:          "which sub-agent",
-		`{"action":"cancel"}`:                       "which sub-agent",
+		`{"action":"steer","message":"x"}`:          "a sub-agent is required",
+		`{"action":"cancel"}`:                       "a sub-agent is required",
 		`{"action":"burn","id":"1"}`:                "list, log, cancel, steer",
 		`{"id":"1"}`:                                "list, log, cancel, steer",
 		`{"action":"steer","id":"agent:main:subagent:old","message":"x"}`:                "is archived",
-		`{"action":"steer","id":"agent:main:subagent:theirs","message":"x"}`:             "is no sub-agent of this session",
+		`{"action":"steer","id":"agent:main:subagent:theirs","message":"x"}`:             "is not a sub-agent of this session",
 		`{"action":"cancel","id":"theirs"}`:                                              "no sub-agent of this session",
 		`{"action":"steer","id":"1","message":"` + strings.Repeat("x", maxText+1) + `"}`: "65536 are allowed",
 	} {

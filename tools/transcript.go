@@ -277,7 +277,7 @@ func note(m sessions.Message) sessions.Message {
 	}
 	if len(used) > 0 {
 		names, _ := clip(strings.Join(used, ", "), 500)
-		text += "[left out: calls of " + names + " and their results; a larger limit may show them]"
+		text += "[left out: calls of " + names + " and their results; a larger limit can show them]"
 	} else {
 		text += "[left out: too large]"
 	}

@@ -37,7 +37,7 @@ func tempName(source string) string {
 // binaryError says that a file is no text.
 type binaryError struct{ size int64 }
 
-func (e *binaryError) Error() string { return "it is no text" }
+func (e *binaryError) Error() string { return "the file is not text" }
 
 // openPlain opens a plain file and nothing else: reading a pipe may wait for ever.
 func openPlain(root *os.Root, name string) (*os.File, error) {
@@ -47,9 +47,9 @@ func openPlain(root *os.Root, name string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = noFile("it is a folder; list shows it")
+		err = noFile("the path is a folder; list shows it")
 	} else if err == nil && !info.Mode().IsRegular() {
-		err = noFile("it is no plain file")
+		err = noFile("the path is not a regular file")
 	}
 	if err != nil {
 		_ = f.Close()
@@ -69,7 +69,7 @@ func (w workspace) load(name string) (text string, info fs.FileInfo, err error) 
 		return "", nil, err
 	}
 	if info.Size() > int64(w.max) {
-		return "", nil, noFile("it has %d bytes; tools.files.maxBytes allows %d", info.Size(), w.max)
+		return "", nil, noFile("the file has %d bytes; tools.files.maxBytes allows %d", info.Size(), w.max)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(w.max)))
 	if err != nil {
@@ -113,7 +113,7 @@ func (w workspace) append(name, content string) (r filesResult, err error) {
 		}
 	}
 	if w.again && strings.HasSuffix(text, content) {
-		return filesResult{Done: "nothing", Size: int64(len(text)), Note: "this turn was interrupted before, and the file ends with this text: it was added then. If it is meant to be there twice, use write."}, nil
+		return filesResult{Done: "nothing", Size: int64(len(text)), Note: "the host restarted during this turn, and the file already ends with this text. To add the text twice, use write."}, nil
 	}
 	if err := w.put(name, text+content, was); err != nil {
 		return r, err
@@ -121,7 +121,7 @@ func (w workspace) append(name, content string) (r filesResult, err error) {
 	return filesResult{Done: "added", Size: int64(len(text) + len(content))}, nil
 }
 
-// edit replaces a text that stands in the file once.
+// edit replaces a text that is in the file once.
 func (w workspace) edit(name, old, with string) (r filesResult, err error) {
 	switch {
 	case old == "":
@@ -139,14 +139,14 @@ func (w workspace) edit(name, old, with string) (r filesResult, err error) {
 	}
 	n := strings.Count(text, old)
 	if w.again && with != "" && strings.Contains(text, with) && (n == 0 || strings.Contains(with, old)) {
-		return filesResult{Done: "nothing", Size: int64(len(text)), Note: "this turn was interrupted before, and new stands in the file: it was replaced then. Read the file when you are not sure."}, nil
+		return filesResult{Done: "nothing", Size: int64(len(text)), Note: "the host restarted during this turn, and the file already contains new. Read the file to check."}, nil
 	}
 	switch n {
 	case 0:
-		return r, noFile("old does not stand in the file; read it, and copy the text exactly")
+		return r, noFile("old is not in the file; read the file, and copy the text exactly")
 	case 1:
 	default:
-		return r, noFile("old stands in the file %d times; give more of the text around it", n)
+		return r, noFile("old is in the file %d times; include more of the text around it", n)
 	}
 	text = strings.Replace(text, old, with, 1)
 	if err := w.put(name, text, was); err != nil {
@@ -159,18 +159,18 @@ func (w workspace) edit(name, old, with string) (r filesResult, err error) {
 func (w workspace) delete(name string) (r filesResult, err error) {
 	err = w.root.Remove(name)
 	if w.again && errors.Is(err, fs.ErrNotExist) {
-		return filesResult{Done: "nothing", Note: "it is not there any more"}, nil
+		return filesResult{Done: "nothing", Note: "the path no longer exists"}, nil
 	}
 	if err != nil {
 		if info, e := w.root.Lstat(name); e == nil && info.IsDir() {
-			return r, noFile("the folder is not empty; delete what is in it first")
+			return r, noFile("the folder is not empty; delete its contents first")
 		}
 		return r, err
 	}
 	return filesResult{Done: "deleted"}, nil
 }
 
-// target looks at what is to be changed; nil when it is not there.
+// target returns the file to change; nil if it does not exist.
 func (w workspace) target(name string) (fs.FileInfo, error) {
 	info, err := w.root.Lstat(name)
 	switch {
@@ -179,9 +179,9 @@ func (w workspace) target(name string) (fs.FileInfo, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, noFile("it is a folder")
+		return nil, noFile("the path is a folder")
 	case !info.Mode().IsRegular():
-		return nil, noFile("it is a link or no plain file; only plain files are changed")
+		return nil, noFile("the path is a link or a special file; only regular files can be changed")
 	}
 	return info, nil
 }
@@ -189,7 +189,7 @@ func (w workspace) target(name string) (fs.FileInfo, error) {
 // put writes a file whole: readers, and a crash, see the old text or the new one.
 func (w workspace) put(name, text string, was fs.FileInfo) error {
 	if len(text) > w.max {
-		return noFile("it would have %d bytes; tools.files.maxBytes allows %d", len(text), w.max)
+		return noFile("the file would have %d bytes; tools.files.maxBytes allows %d", len(text), w.max)
 	}
 	if err := w.room(int64(len(text)), was); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (w workspace) room(size int64, was fs.FileInfo) error {
 	used, n := usage(w.root.FS(), w.count)
 	switch {
 	case n > w.count:
-		return noFile("the workspace has %d files and folders, the most there may be; delete some", w.count)
+		return noFile("the workspace has %d files and folders, the maximum; delete some", w.count)
 	case used+size > int64(w.total):
 		return noFile("the workspace would have %d bytes; at most %d are allowed (tools.files.maxTotalBytes)", used+size, w.total)
 	case w.around != nil:

@@ -123,7 +123,7 @@ func TestBudgetStopsSubagents(t *testing.T) {
 	tn.quiet()
 	notices := 0
 	for _, text := range p.texts() {
-		if strings.Contains(text, "used up its budget for today") {
+		if strings.Contains(text, "exhausted its budget for today") {
 			notices++
 		} else if text != "all are started" && !strings.HasPrefix(text, "Status: success\n\nResult:\ndone") { // what the host posts costs nothing
 			t.Errorf("the chat shows %q", text)
@@ -135,7 +135,7 @@ func TestBudgetStopsSubagents(t *testing.T) {
 	shown := len(p.texts())
 	p.tell("/usage lift")
 	p.tell(say("I am back"))
-	if texts := tn.shows(p, shown+2); !strings.Contains(texts[shown], "is lifted until") || texts[shown+1] != "I am back" {
+	if texts := tn.shows(p, shown+2); !strings.Contains(texts[shown], "is lifted: it has no limit until") || texts[shown+1] != "I am back" {
 		t.Errorf("%q", texts[shown:])
 	}
 	tn.quiet()

@@ -67,8 +67,8 @@ func TestSubagentsTool(t *testing.T) {
 	if got := states(t, rs[8]); len(got) != 2 || got["steered"] != "running" || got["canceled"] != "aborted" {
 		t.Errorf("the list after: %s", rs[8].Text)
 	}
-	for i, want := range map[int]string{1: "hold steered", 2: `"status":"accepted"`, 3: `"stopped":1`, 4: `"status":"canceled"`, 5: "is no sub-agent of this session",
-		6: "no sub-agent of this session has the label", 7: "which sub-agent?"} {
+	for i, want := range map[int]string{1: "hold steered", 2: `"status":"accepted"`, 3: `"stopped":1`, 4: `"status":"canceled"`, 5: "is not a sub-agent of this session",
+		6: "no sub-agent of this session has the label", 7: "a sub-agent is required"} {
 		if !strings.Contains(rs[i].Text, want) {
 			t.Errorf("result %d does not say %q: %s", i, want, rs[i].Text)
 		}

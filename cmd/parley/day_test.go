@@ -81,7 +81,7 @@ func (x *three) stranger(own corner) {
 		t.Errorf("the stranger, let in, reads %q", got)
 	}
 	own.tell("/pair approve " + code)
-	if got := last(x.shows(own, 3)); !strings.Contains(got, "Nobody waits with this code") {
+	if got := last(x.shows(own, 3)); !strings.Contains(got, "There is no request with this code") {
 		t.Errorf("a code that was used up: %q", got)
 	}
 }

@@ -37,7 +37,7 @@ func TestFaultDatabaseLocked(t *testing.T) {
 	if out, code := w.cli("say", "main", "meanwhile", "--json"); code != exitFailed || !strings.Contains(out, `"store_locked"`) || !strings.Contains(out, "another program has locked the host's database (parley.db)") {
 		t.Errorf("%q, %d", out, code)
 	}
-	if status, body := readiness(p); status != http.StatusServiceUnavailable || !strings.Contains(body, "another program has locked it") {
+	if status, body := readiness(p); status != http.StatusServiceUnavailable || !strings.Contains(body, "another program has locked the store") {
 		t.Errorf("/readyz: %d %s", status, body)
 	}
 	do("ROLLBACK")

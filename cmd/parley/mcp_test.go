@@ -122,7 +122,7 @@ func TestMCP(t *testing.T) {
 
 	direct.tell(program(use("box_die", struct{}{}), say("it died")))
 	tn.shows(direct, 2)
-	if got := tn.last("agent:a:main", "box_die", 1); !strings.Contains(got, "stopped while the call was at work") {
+	if got := tn.last("agent:a:main", "box_die", 1); !strings.Contains(got, "stopped during the call") {
 		t.Errorf("the call that it died of: %s", got)
 	}
 	tn.boxes(1)

@@ -42,7 +42,7 @@ func TestMessage(t *testing.T) {
 	if got := tn.shows(tn.groupA(), 2); got[1] != "to the garden" {
 		t.Errorf("a's group: %q", got)
 	}
-	heard := "No session that you can see has heard from"
+	heard := "No session that you can see has a message from"
 	for i, want := range []posted{{Status: "queued"}, {Status: "queued"}, {Status: "queued"}, {Status: "queued"},
 		{Status: "error", Error: heard}, {Status: "error", Error: heard}, {Status: "error", Error: heard}, {Status: "forbidden"}, {Status: "error", Error: "Session not found"}, {Status: "error", Error: "text is required"}} {
 		if r := told[posted](tn.world, atA, "message", i+1); r.Status != want.Status || !strings.HasPrefix(r.Error, want.Error) || (r.DeliveryID != "") != (r.Status == "queued") {

@@ -67,7 +67,7 @@ func TestMessagesWhileBusy(t *testing.T) {
 
 	begin(tn.groupB(), "collect", "stop", say("never said"))
 	taken(tn.groupB(), "#more", "Stop!")
-	if got := last(tn.groupB(), 2); got != "⚙️ Agent was aborted. Dropped 1 message that waited. Write again to have me go on." {
+	if got := last(tn.groupB(), 2); got != "⚙️ Agent was aborted. Dropped 1 message that waited. Write again if I should continue." {
 		t.Errorf("a word that stops is answered %q", got)
 	}
 	tn.quiet()

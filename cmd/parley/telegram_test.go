@@ -181,7 +181,7 @@ func TestPairing(t *testing.T) {
 	if out, exit := w.cli("pairing", "approve", "telegram", code); exit != 0 {
 		t.Fatalf("approve %q: %s", code, out)
 	}
-	if got := w.sent(guest, 2)[1].Text; !strings.HasPrefix(got, "✅ You are let in.") {
+	if got := w.sent(guest, 2)[1].Text; !strings.HasPrefix(got, "✅ You can talk to me now.") {
 		t.Errorf("told %q", got)
 	}
 	w.tg.Say(guest, guest, "and now?")
@@ -194,7 +194,7 @@ func TestPairing(t *testing.T) {
 	if out, exit := w.cli("pairing", "remove", "telegram", " "+itoa(guest)); exit != 0 || !strings.Contains(out, "may no longer write") {
 		t.Errorf("remove (exit %d): %s", exit, out)
 	}
-	if out, exit := w.cli("pairing", "remove", "telegram", itoa(guest)); exit == 0 || !strings.Contains(out, "was neither let in") {
+	if out, exit := w.cli("pairing", "remove", "telegram", itoa(guest)); exit == 0 || !strings.Contains(out, "was neither approved nor rejected") {
 		t.Errorf("a second remove (exit %d): %s", exit, out)
 	}
 	w.tg.Say(guest, guest, "still there?")

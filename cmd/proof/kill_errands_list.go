@@ -137,7 +137,7 @@ func (e *errands) spent(ctx context.Context) (*place, bool) {
 	e.say(at, "one")
 	e.say(at, "two")
 	return at, until(ctx, errandLimit, "the budget is used up", func() bool {
-		return slices.ContainsFunc(e.r.w.one.SentTo(chat), func(m telegramtest.Message) bool { return strings.Contains(m.Text, "has used up its budget") })
+		return slices.ContainsFunc(e.r.w.one.SentTo(chat), func(m telegramtest.Message) bool { return strings.Contains(m.Text, "has exhausted its budget") })
 	}) == nil
 }
 

@@ -13,7 +13,7 @@ import (
 const givesUpAfter = 10
 
 // notices are what the host may say by itself instead of an answer.
-var notices = []prooftest.Notice{{Text: "This message could not be answered: the host stopped each time it tried.", Tries: givesUpAfter}}
+var notices = []prooftest.Notice{{Text: "I could not answer this message: the host stopped during each attempt.", Tries: givesUpAfter}}
 
 // framesAt is where a sentence is to be added that the host may newly say there.
 const framesAt = "the list frames in cmd/proof/kill_history.go"

@@ -118,7 +118,7 @@ func TestErrandsUnseen(t *testing.T) {
 	}})
 	e := errands{asked: []wanted{{at("1"), "e1", "", false}, {at("1"), "e2", "", true}, {at("2"), "e3", "two (e3)", true}, {at("3"), "e4", "", false}, {at("4"), "e5", "lost (e5)", false}}}
 	got := e.unseen([]prooftest.Listed{
-		{Place: at("3"), Text: "⚙️ " + dropped + ", so I drop the oldest of them."}, {Place: at("2"), Text: "⚙️ Queue set."}, {Place: at("4"), Text: "done [m1]"},
+		{Place: at("3"), Text: "⚙️ " + dropped + ", so I dropped the oldest."}, {Place: at("2"), Text: "⚙️ Queue set."}, {Place: at("4"), Text: "done [m1]"},
 	}, p.seen)
 	if len(got) != 2 || got[0].Token != "e3" || got[1].Token != "e5" || got[0].Kind != prooftest.Lost {
 		t.Errorf("%v", got)

@@ -92,9 +92,9 @@ func TestProblems(t *testing.T) {
 			`:3: bindings[0].match: warning: channels.telegram is not configured, so this binding never matches (configure the channel, or remove the binding)`}},
 		{"binding to a name", "channels: {telegram: {token: x}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: '*', peer: {kind: direct, id: '@gina'}}}\n", []string{
 			`:3: bindings[0].match.peer.id: warning: "@gina" is a name; bindings match ids only, so this one never matches (use the id; /whoami shows it)`}},
-		{"rule that never matches", "session:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegrm}, action: deny}\n", []string{`:4: session.sendPolicy.rules[0].match.channel: can never match: there is no channel "telegrm", only telegram, webchat`}},
-		{"open without everybody", "channels:\n  telegram:\n    token: x\n    dmPolicy: open\n", []string{`:4: channels.telegram.dmPolicy: open needs "*" in allowFrom, so that nobody opens the bot by accident`}},
-		{"inherited by an account", "channels:\n  telegram:\n    dmPolicy: open\n    accounts:\n      a: {token: x}\n", []string{`:5: channels.telegram.accounts.a.dmPolicy: open needs "*" in allowFrom, so that nobody opens the bot by accident`}},
+		{"rule that never matches", "session:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegrm}, action: deny}\n", []string{`:4: session.sendPolicy.rules[0].match.channel: can never match: there is no channel "telegrm"; the channels are telegram, webchat`}},
+		{"open without everybody", "channels:\n  telegram:\n    token: x\n    dmPolicy: open\n", []string{`:4: channels.telegram.dmPolicy: open needs "*" in allowFrom, which confirms that everybody may write`}},
+		{"inherited by an account", "channels:\n  telegram:\n    dmPolicy: open\n    accounts:\n      a: {token: x}\n", []string{`:5: channels.telegram.accounts.a.dmPolicy: open needs "*" in allowFrom, which confirms that everybody may write`}},
 		{"binding to an account", "channels: {telegram: {accounts: {work: {token: x}}}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: wrok}}\n  - {agentId: main, match: {channel: telegram}}\n", []string{
 			`:3: bindings[0].match.accountId: warning: there is no account "wrok", so this binding never matches (accounts: work; did you mean "work"?; "*" matches any)`,
 			`:4: bindings[1].match.accountId: warning: there is no account "default", so this binding never matches (accounts: work; "*" matches any)`}},
@@ -107,7 +107,7 @@ func TestProblems(t *testing.T) {
 		{"merge", "log: &l {level: info}\nstore: {<<: *l}\n", []string{`:2: store: merge keys (<<) are not supported (write the keys out)`}},
 		{"alias in itself", "channels: {telegram: {token: x, groups: &g {a: {topics: *g}}}}\n", []string{
 			`:1: channels.telegram.groups.a.topics.a.topics.a.topics.a.topics…: is nested too deeply (check for an alias that contains itself)`,
-			`:1: channels.telegram.groups.a.topics.a.topics: a topic has no topics`}},
+			`:1: channels.telegram.groups.a.topics.a.topics: a topic cannot have topics`}},
 		{"key without value", "session: {identityLinks: {bob: }}\n", []string{`:1: session.identityLinks.bob: has no value`}},
 		{"key that is a list", "? [a]\n: b\n", []string{`:1: a key must be a plain word, is a list`}},
 		{"all at once", "zebra: 1\nlog: {level: loud}\nstore: 7\n", []string{

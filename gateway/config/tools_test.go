@@ -29,7 +29,7 @@ channels:
 `)
 	var got []string
 	for _, p := range ps {
-		if strings.Contains(p.Text, "names no tool") {
+		if strings.Contains(p.Text, "matches no tool") {
 			got = append(got, p.Key)
 		}
 	}

@@ -24,7 +24,7 @@ func TestMCPWords(t *testing.T) {
 		call(`{"name":"sessions_send","arguments":{"sessionKey":{"a":5},"message":"x"}}`): `fit its schema: sessionKey: type: map[a:5] has type \\\"object\\\", want \\\"string\\\". Nothing was done.`,
 		call(`{"name":"sessions_send","arguments":{}}`):                                   `fit its schema: required: missing properties: [`,
 		call(`{"name":"sessions_list","arguments":{"kinds":["cats"]}}`):                   `fit its schema: kinds[]: enum: cats`,
-		call(`{"name":"sessions_send","arguments":[1]}`):                                  `they are no JSON object`,
+		call(`{"name":"sessions_send","arguments":[1]}`):                                  `the arguments are not a JSON object`,
 		call(`{"name":5}`): `"code":-32602,"message":"name of tools/call must be a text"`,
 		call(`{}`):         `"message":"name of tools/call is missing: tools/list shows the names of tools"`,
 		call(`[]`):         `"message":"params of tools/call must be an object"`,

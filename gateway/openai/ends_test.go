@@ -156,7 +156,7 @@ func TestBegunIsNotRepeated(t *testing.T) {
 	}{
 		"failed":              {host: host{run: sessions.Run{Status: sessions.Failed}, steps: []sessions.Message{step("Let me see.", "toolUse"), notice}}, code: "run_failed", says: "The language model had a problem. Please try again in a moment.", storedStatus: "failed"},
 		"failed without word": {host: host{run: sessions.Run{Status: sessions.Failed}}, code: "run_failed", says: "the run failed; parley's log has the reason", storedStatus: "failed"},
-		"timeout":             {host: host{run: sessions.Run{Status: sessions.TimedOut}}, code: "run_timeout", says: "the run took too long and was ended", storedStatus: "failed"},
+		"timeout":             {host: host{run: sessions.Run{Status: sessions.TimedOut}}, code: "run_timeout", says: "the run timed out", storedStatus: "failed"},
 		"stopped":             {host: host{run: sessions.Run{Status: sessions.Stopped}}, code: "run_stopped", says: "the run was stopped before it had an answer", storedStatus: "cancelled"},
 		"wordless":            {host: host{run: sessions.Run{Status: sessions.Done}, steps: []sessions.Message{step("", "stop")}}, code: "empty_answer", says: "The language model gave an empty answer.", storedStatus: "failed"},
 		"blank":               {host: host{run: sessions.Run{Status: sessions.Done, Result: " \n"}, steps: []sessions.Message{step(" \n", "stop")}}, code: "empty_answer", says: "The language model gave an empty answer.", storedStatus: "failed"},

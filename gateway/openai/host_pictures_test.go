@@ -119,10 +119,10 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		"none":         {[]string{""}, "image_url is missing"},
 		"no base64":    {[]string{"data:image/png;base64,!!"}, "is not valid base64"},
 		"percent":      {[]string{"data:image/png,%89PNG"}, "write the image as data:"},
-		"no picture":   {[]string{"data:image/png;base64,AA=="}, "models look at JPEG, PNG, GIF and WebP"},
-		"a text":       {[]string{"data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte("<svg/>"))}, "models look at JPEG"},
-		"too large":    {[]string{large}, "at most 5242880 are taken"},
-		"too many":     {slices.Repeat([]string{url}, turn.MaxPictures+1), "at most 8"},
+		"no picture":   {[]string{"data:image/png;base64,AA=="}, "models accept JPEG, PNG, GIF and WebP"},
+		"a text":       {[]string{"data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte("<svg/>"))}, "models accept JPEG"},
+		"too large":    {[]string{large}, "the maximum is 5242880"},
+		"too many":     {slices.Repeat([]string{url}, turn.MaxPictures+1), "the maximum is 8"},
 		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "parley does not fetch URLs"},
 	} {
 		chat, item := looks("see", x.urls...)

@@ -340,7 +340,7 @@ func answerOf(run sessions.Run, steps []sessions.Message) (answer, error) {
 func ended(run sessions.Run, notice string) *problem {
 	switch run.Status {
 	case sessions.TimedOut:
-		return endedProblem(codeRunTimeout, "%s", first(notice, "the run took too long and was ended"))
+		return endedProblem(codeRunTimeout, "%s", first(notice, "the run timed out"))
 	case sessions.Stopped:
 		return endedProblem(codeRunStopped, "the run was stopped before it had an answer")
 	}

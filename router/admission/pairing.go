@@ -33,7 +33,7 @@ func (c *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channe
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey write me `/pair approve %s` or run `parley pairing approve %s %s`\n\nIt is good for one hour.",
+	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey send me `/pair approve %s` or run `parley pairing approve %s %s`\n\nThe code is valid for one hour.",
 		in.Address.Channel, in.Sender.ID, code, code, in.Address.Channel, code)
 	d := sessions.NewDelivery(sessions.Invite, key, in.Address, text, now.Add(min(pairingTTL, set.Delivery.TTL(sessions.Invite))))
 	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: channels.SenderName(in.Sender), Address: in.Address,
@@ -70,7 +70,7 @@ func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, owner sessions.Own
 		decide.Handover = set.Handover(in)
 		key, _, _ := set.Routes.Key(in)
 		c.Ops = append(c.Ops, sessions.EnqueueDelivery(sessions.NewDelivery(sessions.Notice, key, p.Address,
-			"✅ You are let in. I have not read what you wrote before: please send it again.", now.Add(set.Delivery.TTL(sessions.Notice)))))
+			"✅ You can talk to me now. I have not read your earlier messages: please send them again.", now.Add(set.Delivery.TTL(sessions.Notice)))))
 	}
 	c.Ops = append(c.Ops, decide)
 	return c

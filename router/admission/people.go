@@ -27,16 +27,16 @@ func byID(name string, kind channels.Kind, account channels.AccountID, user chan
 // maxPeopleShown is how many of those who were let in a chat is told: the newest.
 const maxPeopleShown = 50
 
-// ListPeople tells who waits, who was turned down and who was let in.
+// ListPeople returns the pairing requests, the rejected people and the approved people, as text for a chat.
 func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	now := time.Now()
 	asking, err := c.store.Pairings(ctx, now)
 	if err != nil {
-		return "", fmt.Errorf("listing who asks to be let in: %w", err)
+		return "", fmt.Errorf("list pairing requests: %w", err)
 	}
 	people, err := c.store.Admitted(ctx)
 	if err != nil {
-		return "", fmt.Errorf("listing who was let in: %w", err)
+		return "", fmt.Errorf("list approved people: %w", err)
 	}
 	var waiting, rejected, in strings.Builder
 	for _, p := range asking {
@@ -53,27 +53,27 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 			in.WriteString(", an owner")
 		}
 	}
-	text := "⚙️ Nobody asks to be let in."
+	text := "⚙️ There are no pairing requests."
 	if waiting.Len() > 0 {
-		text = "⚙️ These ask to be let in:\n" + waiting.String() + "\n\n/pair approve with the code that they were given lets one in."
+		text = "⚙️ Pairing requests:\n" + waiting.String() + "\n\nTo approve a request, send /pair approve with the person's code."
 	}
 	if rejected.Len() > 0 {
-		text += "\n\nThese were turned down and get no code:\n" + rejected.String()
+		text += "\n\nRejected people, who get no new code yet:\n" + rejected.String()
 	}
 	if in.Len() > 0 {
-		title := "These were let in by a code:"
+		title := "Approved people:"
 		if len(people) > maxPeopleShown {
-			title = fmt.Sprintf("These %d of %d were let in by a code last:", maxPeopleShown, len(people))
+			title = fmt.Sprintf("Approved people, the last %d of %d:", maxPeopleShown, len(people))
 		}
 		text += "\n\n" + title + "\n" + in.String()
 	}
 	if rejected.Len()+in.Len() > 0 {
-		text += "\n\n/pair remove with the id takes it back."
+		text += "\n\nTo undo a decision, send /pair remove with the id."
 	}
 	return text, nil
 }
 
-// UnpairNamed takes back the decision on a person who was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+// UnpairNamed removes the decision on an approved or rejected person. words are the id, with or without its channel, and an optional account.
 func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *sessions.Change, error) {
 	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
@@ -86,18 +86,18 @@ func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *
 	}
 	switch len(people) {
 	case 0:
-		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", nil, nil
+		return "⚙️ No person with this id was approved or rejected; /pair list shows those people. To remove a person of the configuration, change the configuration.", nil, nil
 	case 1:
 		p := people[0]
 		remains, err := c.remainsOwner(ctx, p)
-		text := "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + "."
+		text := "⚙️ Decision removed: " + byID(p.Name, p.Channel, p.Account, p.User) + "."
 		if remains {
 			text += sessions.StillOwner
 		}
 		return text, &sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: p.Channel, Account: p.Account, User: p.User}}}, err
 	}
 	var b strings.Builder
-	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
+	b.WriteString("⚙️ Several people have this id. Choose one with its channel and account:\n")
 	for _, p := range people {
 		fmt.Fprintf(&b, "\n- %s", channels.Code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
 	}
@@ -142,7 +142,7 @@ func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account cha
 	case len(people) == 1:
 		who, user = people[0], people[0].User
 	case len(people) > 1:
-		return who, fmt.Errorf("%w: %s:%s is known on several accounts: name one (parley pairing list shows them)", sessions.ErrConflict, kind, user)
+		return who, fmt.Errorf("%w: %s:%s is known on several accounts; name one of them: parley pairing list", sessions.ErrConflict, kind, user)
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}

@@ -49,5 +49,5 @@ func (c *Controller) LogIgnored(in channels.Inbound, a policy.Admission) {
 	if !at.Type.Several() || in.SentByThisLogin || in.Sender.Bot || !c.ignored.first(at, a.Reason, time.Now()) {
 		return
 	}
-	c.log.Info("a message in a group is not answered", keyAddress, at.String(), keyMessage, in.ID, keyReason, a.Reason)
+	c.log.Info("ignored a message in a group", keyAddress, at.String(), keyMessage, in.ID, keyReason, a.Reason)
 }

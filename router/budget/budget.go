@@ -76,7 +76,7 @@ func CheckPriced(limits []Limit, m agent.Candidate) *agent.ModelError {
 	}
 	for _, l := range limits {
 		if l.Max.Cost > 0 {
-			return &agent.ModelError{Class: agent.Unpriced, Provider: m.Label, Err: fmt.Errorf("no price in models.providers.*.models.*, and the budget of %s is in dollars", l.Scope)}
+			return &agent.ModelError{Class: agent.Unpriced, Provider: m.Label, Err: fmt.Errorf("the budget of %s is in dollars, and models.providers.*.models.* has no price for this model", l.Scope)}
 		}
 	}
 	return nil

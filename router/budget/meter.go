@@ -96,7 +96,7 @@ func (m *Meter) Reserve(t *agent.Turn) {
 	t.Fallbacks = slices.DeleteFunc(slices.Clone(t.Fallbacks), func(c agent.Candidate) bool {
 		no := CheckPriced(limits, c)
 		if no != nil {
-			m.r.log.Warn("a fallback is left out", keyRun, m.run, keyErr, no)
+			m.r.log.Warn("skipped a fallback model", keyRun, m.run, keyErr, no)
 		}
 		return no != nil
 	})

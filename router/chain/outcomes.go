@@ -52,19 +52,19 @@ func OutcomesMarkdown() string {
 	return b.String()
 }
 
-// StopAnswer answers a request to stop: what it has ended.
+// StopAnswer returns the answer to a request to stop.
 func StopAnswer(n sessions.Ended) string {
 	did := StoppedSentences(n)
 	switch {
 	case len(did) == 0:
 		did = []string{"Nothing is running here."}
 	case n.Turns+n.Exchanges > 0:
-		did = append(did, "Write again to have me go on.")
+		did = append(did, "Write again if I should continue.")
 	}
 	return "⚙️ " + strings.Join(did, " ")
 }
 
-// StoppedSentences say to people what a stop has ended; none when it has ended nothing.
+// StoppedSentences returns a sentence for each kind of work that a stop has ended; none if it has ended nothing.
 func StoppedSentences(n sessions.Ended) (did []string) {
 	for _, x := range []struct {
 		n    int
@@ -86,10 +86,10 @@ func StoppedSentences(n sessions.Ended) (did []string) {
 		did = append([]string{"Agent was aborted."}, did...)
 	}
 	if n.Deliveries > 0 {
-		did = append(did, "The rest of what I was sending does not come.")
+		did = append(did, "I will not send the rest of my message.")
 	}
 	if n.Leaving > 0 {
-		did = append(did, "My last message was on its way already.")
+		did = append(did, "My last message was already being sent.")
 	}
 	return did
 }
@@ -100,11 +100,11 @@ func Late(c sessions.Chain, notice string) string {
 	text := who + " answered after I had written to you:\n\n" + c.Latest
 	switch {
 	case c.Status != "" || c.Latest == "":
-		text = who + " has no answer to what I asked: " + cmp.Or(c.Error, "it said nothing.")
+		text = who + " did not answer my question: " + cmp.Or(c.Error, "the reply was empty.")
 		if !strings.HasSuffix(text, ".") {
 			text += "."
 		}
-		text += " Ask me again to have it tried once more."
+		text += " Ask me again to retry."
 	case c.Error != "":
 		text += "\n\nThen it was " + c.Error + "."
 	}
@@ -114,37 +114,37 @@ func Late(c sessions.Chain, notice string) string {
 	return text
 }
 
-// CutOff says behind a text that it is not the whole answer; "" when it is.
+// CutOff returns the note behind an incomplete answer; "" for a complete one.
 func CutOff(stop string) string {
 	switch stop {
 	case agent.StopFilter:
-		return "\n\n(The answer ends here: the language model or its provider refused to go on. Ask in other words for the rest.)"
+		return "\n\n(The answer ends here: the language model or its provider refused to continue. Ask for the rest in other words.)"
 	case agent.StopUnclear:
-		return "\n\n(The answer may be cut off: the language model's provider did not say that it is complete. Ask me to go on when something is missing.)"
+		return "\n\n(The answer may be cut off: the language model's provider did not confirm the end. If something is missing, ask me to continue.)"
 	case agent.StopLength:
-		return "\n\n(The answer ends here: it reached the length limit. Ask me to go on for the rest.)"
+		return "\n\n(The answer ends here: it reached the length limit. Ask me to continue for the rest.)"
 	}
 	return ""
 }
 
-// Wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.
+// Wordless returns the notice for a turn without an answer: silence without a reason looks like a fault of the chat.
 func Wordless(stop string) string {
 	switch stop {
 	case agent.StopFilter:
 		return "The language model refused to answer. Ask in other words, or try another model with /model."
 	case agent.StopLength: // most often of nothing but thinking
-		return "The language model reached its length limit before it said a word. Ask for less at once, or try another model with /model."
+		return "The language model reached its length limit before it wrote an answer. Ask for less at once, or try another model with /model."
 	}
 	return "The language model gave an empty answer. Send the message again, or try another model with /model."
 }
 
 // Withheld says that the send policy keeps something back, and by which rule.
 func Withheld(rule string) string {
-	return "withheld by " + rule + ": /send on in that chat lets later ones through"
+	return "withheld by " + rule + ": send /send on in that chat to allow later messages"
 }
 
 // NotDelivered tells an owner that a report did not reach its chat.
 func NotDelivered(chat, why, id string) string {
-	return "⚠️ A report did not reach " + chat + ": " + why + ". It is kept. When the chat takes messages again, `parley deliveries retry " + id +
-		"` sends it; `parley deliveries list --state failed` lists others."
+	return "⚠️ A report did not reach " + chat + ": " + why + ". The host keeps the report. When the chat accepts messages again, `parley deliveries retry " + id +
+		"` sends it. `parley deliveries list --state failed` lists all failed messages."
 }

@@ -46,15 +46,15 @@ type Rule struct {
 func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 	talk := []string{fromAsk, fromReply}
 	return []Rule{
-		{[]string{fromAny}, "outdated, deleted", "it is past its time to live, and the sub-agent's session is to be deleted", "a report that expires at once; the session is deleted",
+		{[]string{fromAny}, "outdated, deleted", "the run expired, and the host must delete the sub-agent's session", "a report that expires at once; the session is deleted",
 			func(e *ending) bool {
 				return e.Expired && e.c.Kind == Spawn && e.c.Cleanup == "delete" && !e.c.Origin.IsZero()
 			},
 			func(e *ending) Step { return e.cleanup(Step{Post: e.post(e.report("")), Lasts: noTime}) }},
-		{[]string{fromAny}, "outdated", "it is past its time to live", "the end: what it has to say would be too late",
+		{[]string{fromAny}, "outdated", "the run expired", "the end: its text would be too late",
 			func(e *ending) bool { return e.Expired }, endStep},
 
-		{[]string{fromAsk}, "late failure", "it failed, and the requester's call had answered before", "the follow-up in the requester",
+		{[]string{fromAsk}, "late failure", "the run failed after the requester's call had answered", "the follow-up in the requester",
 			func(e *ending) bool { return failed(e) && e.late() }, func(e *ending) Step { return Step{Next: e.followUp()} }},
 		{[]string{fromAsk}, "ask failed", "it failed otherwise", "the end: the tool result tells the requester", failed, endStep},
 		{[]string{fromReply}, "last reply", "it failed, is empty or is a control word", "the announce step, with the words that it has",
@@ -64,7 +64,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			func(e *ending) bool { return e.c.Turn >= e.MaxTurns }, (*ending).announce},
 		{talk, "nothing said", "it is empty or a control word", "the announce step", func(e *ending) bool { return !spoke(e.Said) }, (*ending).announce},
 		{talk, "other side gone", "the session that would reply next is deleted", "the announce step", isOtherGone, (*ending).announce},
-		{talk, "reply to an agent outside", "an agent outside asked", "the reply goes into its transcript", toExternal,
+		{talk, "reply to an external agent", "an external agent asked", "the reply goes into its transcript", toExternal,
 			func(e *ending) Step { return e.toExternal(e.c.Latest, e.toOther()) }},
 		{talk, "too many turns by agents", "the session that would reply next had `maxTurnsPerHour` turns by agents", "the announce step",
 			func(e *ending) bool { return e.ByAgents >= e.MaxTurnsPerHour },
@@ -77,39 +77,39 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			func(e *ending) bool { return e.c.Waited && e.c.Turn == 0 && !e.CallEnded },
 			func(e *ending) Step { return e.reply(true) }},
 		{talk, "reply", "otherwise", "a reply step in the other session that has the reply as its message", always, func(e *ending) Step { return e.reply(false) }},
-		{[]string{fromPost}, "agent outside has the reply", "always", "the announce step", always, (*ending).announce},
+		{[]string{fromPost}, "external agent has the reply", "always", "the announce step", always, (*ending).announce},
 		{[]string{fromAnnounce}, "announced after a late reply", "it says something, the target has a chat, and the requester's call had answered without the reply",
-			"what it says is posted there; the follow-up in the requester", func(e *ending) bool { return e.announces() && e.late() },
+			"the host posts its text there; the follow-up in the requester", func(e *ending) bool { return e.announces() && e.late() },
 			func(e *ending) Step { return Step{Post: e.says(e.Said.Text), Next: e.followUp()} }},
 		{[]string{fromAnnounce}, "late reply", "the requester's call had answered without the reply", "the follow-up in the requester", (*ending).late,
 			func(e *ending) Step { return Step{Next: e.followUp()} }},
-		{[]string{fromAnnounce}, "announced", "it says something, and the target has a chat", "what it says is posted there",
+		{[]string{fromAnnounce}, "announced", "it says something, and the target has a chat", "the host posts its text there",
 			(*ending).announces, func(e *ending) Step { return Step{Post: e.says(e.Said.Text)} }},
 		{[]string{fromAnnounce}, "nothing to announce", "otherwise", "the end", always, endStep},
 
 		{[]string{fromFollowUp}, "follow-up silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, endStep},
-		{[]string{fromFollowUp}, "followed up", "it says something", "what it says is posted into the requester's chat",
+		{[]string{fromFollowUp}, "followed up", "it says something", "the host posts its text into the requester's chat",
 			func(e *ending) bool { return !failed(e) && spoke(e.Said) }, (*ending).tell},
 		{[]string{fromFollowUp}, "followed up by the host", "otherwise", "the host posts the late reply there, or why there is none", always, (*ending).tell},
 
 		{[]string{fromChild}, "child silent", "its whole answer is `ANNOUNCE_SKIP`", "the end", func(e *ending) bool { return e.Said.Control == agent.AnnounceSkip }, cleanupStep},
 		{[]string{fromChild}, "parent gone", "the sub-agent that started it is deleted", "listed as not reported",
 			func(e *ending) bool { return e.c.Parent != nil && e.Other == nil },
-			func(e *ending) Step { return e.unreported("the sub-agent that asked for it does not exist any more") }},
-		{[]string{fromChild}, "parent stopped", "the sub-agent that started it was stopped, and is at nothing new", "listed as not reported",
+			func(e *ending) Step { return e.unreported("the sub-agent that asked for it no longer exists") }},
+		{[]string{fromChild}, "parent stopped", "the sub-agent that started it was stopped, and has no new work", "listed as not reported",
 			func(e *ending) bool { return e.c.Parent != nil && e.ParentStopped },
 			func(e *ending) Step { return e.unreported("the sub-agent that asked for it was stopped") }},
-		{[]string{fromChild}, "result for a parent", "a sub-agent started it", "its turn takes the result up, or a further one begins",
+		{[]string{fromChild}, "result for a parent", "a sub-agent started it", "its running turn merges the result, or a new turn starts",
 			func(e *ending) bool { return e.c.Parent != nil }, (*ending).toParent},
-		{[]string{fromChild}, "result for an agent outside", "an agent outside started it", "the report goes into its transcript",
+		{[]string{fromChild}, "result for an external agent", "an external agent started it", "the report goes into its transcript",
 			func(e *ending) bool { return e.Other != nil && isExternal(e.c.Requester) },
 			func(e *ending) Step { return e.cleanup(e.toExternal(e.report(e.c.Latest), e.fromChild())) }},
 		{[]string{fromChild}, "result for the requester", "`announce: requester`, or there is no chat", "a result turn in the requester",
 			func(e *ending) bool { return e.Other != nil && (e.c.Origin.IsZero() || e.ToRequester) }, (*ending).result},
-		{[]string{fromChild}, "nobody to report to", "its requester is deleted, and there is no chat", "listed as not reported",
+		{[]string{fromChild}, "no chat to report to", "its requester is deleted, and there is no chat", "listed as not reported",
 			func(e *ending) bool { return e.c.Origin.IsZero() },
 			func(e *ending) Step {
-				return e.unreported("the session that asked for it does not exist any more, and there is no chat to report to")
+				return e.unreported("the session that asked for it no longer exists, and there is no chat to report to")
 			}},
 		{[]string{fromChild}, "result for people", "otherwise", "the announce step in the sub-agent", always, (*ending).announce},
 		{[]string{fromReport}, "report silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, cleanupStep},
@@ -118,7 +118,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 		{[]string{fromReport}, "report posted", "otherwise", "the report is posted", always, func(e *ending) Step { return e.cleanup(e.postReport(e.Said.Text)) }},
 		{[]string{fromResult}, "update silent", "it is a control word, or there is no chat", "the end",
 			func(e *ending) bool { return e.c.Origin.IsZero() || e.Said.Control != agent.Speak }, cleanupStep},
-		{[]string{fromResult}, "update posted", "it says something", "what it says is posted",
+		{[]string{fromResult}, "update posted", "it says something", "the host posts its text",
 			func(e *ending) bool { return !failed(e) && spoke(e.Said) },
 			func(e *ending) Step { return e.cleanup(e.inVoice(Step{Post: e.says(e.Said.Text)})) }},
 		{[]string{fromResult}, "report posted for the requester", "otherwise", "the host posts the report", always,
@@ -133,7 +133,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 				s.warn("chat of an answer has no session anymore", keyRun, e.Run.ID, keySession, e.c.Requester)
 				return s
 			}},
-		{[]string{fromRelay}, "answer posted", "otherwise", "the answer is posted, or the notice of a failure", always,
+		{[]string{fromRelay}, "answer posted", "otherwise", "the host posts the answer, or the notice of a failure", always,
 			func(e *ending) Step {
 				s := e.inTranscript(e.post(e.saidOr(e.Notice)), *e.Other, "")
 				s.Post.Session = e.Speaking.Key
@@ -147,7 +147,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 				}
 				return s
 			}},
-		{[]string{fromJob}, "job posted", "otherwise", "what it says is posted, or the notice of a failure", always,
+		{[]string{fromJob}, "job posted", "otherwise", "the host posts its text, or the notice of a failure", always,
 			func(e *ending) Step {
 				s := Step{Post: e.says(e.saidOr("⏰ " + cmp.Or(e.Run.Label, "A scheduled job") + ": " + e.Notice))}
 				if s.Post.Session = e.Speaking.Key; e.Speaking.Key != e.Run.Key { // otherwise its own transcript has it

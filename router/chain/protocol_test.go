@@ -89,7 +89,7 @@ func TestProtocol(t *testing.T) {
 	}
 	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: `q` • runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
 	const posted = "Status: success  Result: words  " + report
-	const hostSays, hostFails = "`agent:clerk:main` answered after I had written to you:  before", "`agent:clerk:main` has no answer to what I asked: It broke. Ask me again to have it tried once more."
+	const hostSays, hostFails = "`agent:clerk:main` answered after I had written to you:  before", "`agent:clerk:main` did not answer my question: It broke. Ask me again to retry."
 	const stored = "Status: success  Result: stored  " + report
 	seen := []string{}
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestProtocol(t *testing.T) {
 		{"nothing said", at(sessions.AskRun, ex, word(agent.NoReply)), announced},
 		{"nothing said", at(sessions.AskRun, ex, said("")), announced},
 		{"other side gone", at(sessions.AskRun, ex, said("words"), alone), announced},
-		{"reply to an agent outside", at(sessions.AskRun, exchange(func(c *sessions.Chain) { c.Requester = agentOutside }), said("words")),
+		{"reply to an external agent", at(sessions.AskRun, exchange(func(c *sessions.Chain) { c.Requester = agentOutside }), said("words")),
 			"post in agent:main:mcp:desk: words (agent:clerk:main, sessions_send)"},
 		{"too many turns by agents", at(sessions.AskRun, ex, said("words"), func(f *Facts) { f.ByAgents = 120 }), announced},
 		{"reply to a waiting call", at(sessions.AskRun, ex, said("words")), "reply in agent:main:main: " + inlineReply + " (agent:clerk:main, sessions_send)"},
@@ -127,7 +127,7 @@ func TestProtocol(t *testing.T) {
 		{"reply", at(sessions.ReplyRun, exchange(func(c *sessions.Chain) { c.Turn = 2 }), said("words")), "reply in agent:main:main: words (agent:clerk:main, sessions_send)"},
 		{"last reply", at(sessions.ReplyRun, ex, word(agent.ReplySkip)), announced},
 		{"last reply", at(sessions.ReplyRun, ex, said("half"), failed), announced},
-		{"agent outside has the reply", at(sessions.PostRun, ex, agent.Outcome{}), announced},
+		{"external agent has the reply", at(sessions.PostRun, ex, agent.Outcome{}), announced},
 		{"announced", at(sessions.AnnounceRun, ex, said("words")), "post of agent:clerk:main with last: words"},
 		{"announced after a late reply", at(sessions.AnnounceRun, ex, said("words"), late),
 			"follow-up in agent:main:main: The exchange is over. (agent:clerk:main, sessions_send); post of agent:clerk:main with last: words"},
@@ -150,12 +150,12 @@ func TestProtocol(t *testing.T) {
 		{"parent gone", at(sessions.ChildRun, below, said("words"), alone), "unreported"},
 		{"parent stopped", at(sessions.ChildRun, below, said("words"), func(f *Facts) { f.ParentStopped = true }), "unreported"},
 		{"result for a parent", at(sessions.ChildRun, below, said("words")), "child in agent:main:subagent:up: " + posted + " (agent:main:subagent:x, sessions_spawn)"},
-		{"result for an agent outside", at(sessions.ChildRun, spawn(func(c *sessions.Chain) { c.Requester = agentOutside }), said("words")),
+		{"result for an external agent", at(sessions.ChildRun, spawn(func(c *sessions.Chain) { c.Requester = agentOutside }), said("words")),
 			"post in agent:main:mcp:desk: " + posted + " (agent:main:subagent:x, sessions_spawn)"},
 		{"result for the requester", at(sessions.ChildRun, task, said("words"), func(f *Facts) { f.ToRequester = true }), "result in agent:main:main: " + posted + " (agent:main:subagent:x, sessions_spawn)"},
 		{"result for the requester", at(sessions.ChildRun, spawn(func(c *sessions.Chain) { c.Origin = channels.Address{} }), word(agent.NoReply), func(f *Facts) { f.Said.Newest = "words" }),
 			"result in agent:main:main: " + posted + " (agent:main:subagent:x, sessions_spawn)"},
-		{"nobody to report to", at(sessions.ChildRun, spawn(func(c *sessions.Chain) { c.Origin = channels.Address{} }), said("words"), alone), "unreported"},
+		{"no chat to report to", at(sessions.ChildRun, spawn(func(c *sessions.Chain) { c.Origin = channels.Address{} }), said("words"), alone), "unreported"},
 		{"result for people", at(sessions.ChildRun, task, said("words")), "announce in agent:main:subagent:x: Announce step. (agent:main:main, announce)"},
 		{"result for people", at(sessions.ChildRun, task, said("words"), failed), "announce in agent:main:subagent:x: Announce step. (agent:main:main, announce)"},
 		{"report silent", at(sessions.AnnounceRun, deleted, word(agent.AnnounceSkip)), "delete"},

@@ -50,7 +50,7 @@ func (r *Retrier) Do(ctx context.Context, what string, f func(context.Context) e
 		if err = f(ctx); err == nil {
 			return true
 		}
-		r.Log.Error("the store refused", keyStep, what, keyErr, err)
+		r.Log.Error("cannot commit to the store", keyStep, what, keyErr, err)
 		return errors.Is(err, sessions.ErrNotFound)
 	})
 	return err == nil

@@ -74,24 +74,24 @@ type Call struct {
 func allCommands() []Command {
 	return []Command{
 		{Name: "help", Aliases: []string{"start"}, About: "How to talk to me", Who: Anyone, Native: true, takes: oneWord, Run: cmdHelp}, // a link may have a word behind /start
-		{Name: "commands", About: "All that I understand, and who may use it", Who: Anyone, Native: true, takes: nothing, Run: cmdCommands},
-		{Name: "status", About: "How this session and the host are", Who: Anyone, Native: true, takes: nothing, Run: cmdStatus},
+		{Name: "commands", About: "All commands, and who may use them", Who: Anyone, Native: true, takes: nothing, Run: cmdCommands},
+		{Name: "status", About: "Status of this session and the host", Who: Anyone, Native: true, takes: nothing, Run: cmdStatus},
 		{Name: "whoami", Aliases: []string{"id"}, About: "Who you are to me", Who: Anyone, Native: true, takes: nothing, Run: cmdWhoami},
-		{Name: "new", Aliases: []string{"reset"}, args: "[model|text]", About: "Start over with an empty memory; a text is the first message", Who: Allowed, Native: true, Run: cmdNew},
+		{Name: "new", Aliases: []string{"reset"}, args: "[model|text]", About: "Start a new session; text after it is the first message", Who: Allowed, Native: true, Run: cmdNew},
 		{Name: "stop", About: "Stop what I am doing here", Who: Anyone, Native: true, Run: cmdStop},
 		{Name: "send", args: "on|off|inherit", About: "Let my messages out of this session, or hold them back", Who: OwnerOnly, Native: true, takes: oneWord, Run: cmdSend},
-		{Name: "queue", args: "[mode] [debounce:2s] [cap:20] [drop:rule]|default", About: "What happens to messages that come while I am at work", Who: OwnerOnly, Native: true, Run: cmdQueue},
+		{Name: "queue", args: "[mode] [debounce:2s] [cap:20] [drop:rule]|default", About: "How I queue messages that arrive while I work", Who: OwnerOnly, Native: true, Run: cmdQueue},
 		{Name: "model", args: "[name|default]", About: "The language model of this session", Who: Allowed, Native: true, takes: oneWord, Run: cmdModel},
 		{Name: "think", Aliases: []string{"thinking", "t"}, args: "[off|minimal|low|medium|high|default]", About: "How much the model thinks", Who: Allowed, Native: true, takes: oneWord, Run: cmdThink},
-		{Name: "compact", args: "[what to look at]", About: "Sum up the older part of this session now", Who: Allowed, Native: true, Run: cmdCompact},
-		{Name: "context", args: "[list|detail]", About: "What fills the model's window", Who: Allowed, Native: true, takes: oneWord, Run: cmdContext},
-		{Name: "usage", args: "[off|tokens|full|lift [session|agent|host|key]]", About: "What was used today; figures below replies; owners lift a budget", Who: Allowed, Native: true, takes: fewWords(2), Run: cmdUsage},
+		{Name: "compact", args: "[focus of the summary]", About: "Summarize the older part of this session now", Who: Allowed, Native: true, Run: cmdCompact},
+		{Name: "context", args: "[list|detail]", About: "Use of the model's context window", Who: Allowed, Native: true, takes: oneWord, Run: cmdContext},
+		{Name: "usage", args: "[off|tokens|full|lift [session|agent|host|key]]", About: "Tokens and cost of today; the usage footer of replies; owners lift a budget", Who: Allowed, Native: true, takes: fewWords(2), Run: cmdUsage},
 		{Name: "export", About: "Write the transcript into a file on the host", Who: OwnerOnly, takes: nothing, Run: cmdExport},
-		{Name: "pair", args: "[list]|approve|reject code|remove id", About: "Let strangers in who ask for it", Who: OwnerOnly, Where: DirectOnly, Native: true, Run: cmdPair},
-		{Name: "activation", args: "mention|always", About: "Answer everything in this group, or only what mentions me", Who: OwnerOnly, Where: GroupsOnly, Native: true, takes: oneWord, Run: cmdActivation},
-		{Name: "sessions", args: "[search]", About: "The sessions that this one sees", Who: OwnerOnly, Native: true, Run: cmdSessions},
-		{Name: "subagents", args: "list|log|info|stop|send", About: "Look at and direct the sub-agents of this session", Who: OwnerOnly, Native: true, Run: cmdSubagents},
-		{Name: "agents", About: "The agents that this one may start as sub-agents", Who: Anyone, Native: true, takes: nothing, Run: cmdAgents},
+		{Name: "pair", args: "[list]|approve|reject code|remove id", About: "Approve or reject people who ask to talk to me", Who: OwnerOnly, Where: DirectOnly, Native: true, Run: cmdPair},
+		{Name: "activation", args: "mention|always", About: "Answer every message in this group, or only mentions", Who: OwnerOnly, Where: GroupsOnly, Native: true, takes: oneWord, Run: cmdActivation},
+		{Name: "sessions", args: "[search]", About: "Sessions that this one can see", Who: OwnerOnly, Native: true, Run: cmdSessions},
+		{Name: "subagents", args: "list|log|info|stop|send", About: "Show, stop and instruct the sub-agents of this session", Who: OwnerOnly, Native: true, Run: cmdSubagents},
+		{Name: "agents", About: "Agents that this one may start as sub-agents", Who: Anyone, Native: true, takes: nothing, Run: cmdAgents},
 	}
 }
 
@@ -171,8 +171,8 @@ func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (Result, error
 		if _, down := t.store.Get(ctx, c.Session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
 			return res, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends it again
 		}
-		t.log.Error("a command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
-		return t.withAnswer(c, Result{Text: "⚠️ That did not work; the details are in the log."}), nil
+		t.log.Error("chat command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
+		return t.withAnswer(c, Result{Text: "⚠️ That command failed. The details are in the log."}), nil
 	}
 	t.log.Info("command", keyCommand, cmd.Name, keySession, c.Session.Key, "owner", c.Owner)
 	return t.withAnswer(c, res), nil
@@ -254,7 +254,7 @@ func (t *Table) withAnswer(c Call, res Result) Result {
 		after.Settings.SendPolicy = *p.SendPolicy
 		decide := t.settings().SendPolicyTo(c.In.Address)
 		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
-			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
+			v.Reason = "answers a change of the send policy; decided by the earlier policy: " + v.Reason
 			d.PreAuthorized = &v
 		}
 	}

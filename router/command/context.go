@@ -35,10 +35,10 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 	case !detail && c.Arg != "" && !strings.EqualFold(c.Arg, "list"):
 		return Result{Text: "⚙️ Usage: /context list|detail"}, nil
 	case c.Session.ID == "":
-		return Result{Text: "Nothing has been said in this session yet."}, nil
+		return Result{Text: "This session has no messages yet."}, nil
 	}
 	if err := r.modelKnown(c.Set.ModelOf(c.Session)); err != nil {
-		return Result{Text: fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.Set.ModelOf(c.Session), 100))}, nil
+		return Result{Text: fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists the models that I know.", channels.Code(c.Set.ModelOf(c.Session), 100))}, nil
 	}
 	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)
 	run.Kind, run.Session = sessions.CompactRun, c.Session.ID // a turn that never begins: what is queued is left alone
@@ -69,7 +69,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 	if w := t.Facts.ContextWindow; w > 0 {
 		fmt.Fprintf(&b, " (%d %%)", total*100/w)
 	}
-	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s, of it files of the workspace: %s\n", channels.Code(t.Label, 100), sessions.ShortCount(system), sessions.ShortCount(own))
+	fmt.Fprintf(&b, ", model %s. Estimated parts:\n\n- System prompt: %s (workspace files: %s)\n", channels.Code(t.Label, 100), sessions.ShortCount(system), sessions.ShortCount(own))
 	if detail {
 		writeShares(&b, files)
 	}
@@ -85,9 +85,9 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 		writeShares(&b, byKind(msgs))
 	}
 	if c.Set.Agents.Defaults.Compaction.Off {
-		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", sessions.ShortCount(t.CompactAt), t.CompactOver)
+		fmt.Fprintf(&b, "\nAbove %s tokens or %d messages I leave out the older ones.", sessions.ShortCount(t.CompactAt), t.CompactOver)
 	} else {
-		fmt.Fprintf(&b, "\nThe older part is summed up above %s tokens or %d messages; `/compact` does it now.", sessions.ShortCount(t.CompactAt), t.CompactOver)
+		fmt.Fprintf(&b, "\nAbove %s tokens or %d messages I summarize the older part; `/compact` does so now.", sessions.ShortCount(t.CompactAt), t.CompactOver)
 	}
 	return Result{Text: b.String()}, nil
 }

@@ -96,7 +96,7 @@ func TestContextCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.FewTools)
 		routertest.Narrow(g, 6000)
-		if got := g.Asks(routertest.Direct("a"), routertest.Guest, "/context"); got != "Nothing has been said in this session yet." {
+		if got := g.Asks(routertest.Direct("a"), routertest.Guest, "/context"); got != "This session has no messages yet." {
 			t.Errorf("of nothing: %q", got)
 		}
 		chat(g, 14)
@@ -105,7 +105,7 @@ func TestContextCommand(t *testing.T) {
 			want  []string
 			not   string
 		}{
-			{"/context", []string{"of 6.0k tokens", "System prompt: ", "Tools (2): ", "Summary of ", "Messages (", "above 4.8k tokens or 400 messages"}, "`recall`"},
+			{"/context", []string{"of 6.0k tokens", "System prompt: ", "Tools (2): ", "Summary of ", "Messages (", "Above 4.8k tokens or 400 messages"}, "`recall`"},
 			{"/context list", []string{"Tools (2): "}, "`recall`"},
 			{"/context detail", []string{"  - `recall`: ", "  - `of people and sessions` (", "  - `of the agent` ("}, "Usage"},
 			{"/context more", []string{"Usage: /context"}, "Tools"},

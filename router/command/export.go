@@ -45,8 +45,8 @@ func cmdExport(ctx context.Context, r *Table, c Call) (Result, error) {
 	}
 	path, err := r.export(exportName(c.Session, c.In.Time), []byte(text))
 	if err != nil {
-		r.log.Error("cannot write an export", keySession, c.Session.Key, keyErr, err)
-		return Result{Text: "⚠️ The transcript could not be written. The details are in the log."}, nil
+		r.log.Error("cannot write the export of a transcript", keySession, c.Session.Key, keyErr, err)
+		return Result{Text: "⚠️ I could not write the transcript. The details are in the log."}, nil
 	}
 	where := channels.Code(path, 1000)
 	if c.In.Address.Type != channels.Direct { // where the host keeps its files is not everybody's business
@@ -80,7 +80,7 @@ func (t *Table) TranscriptOf(ctx context.Context, id sessions.ID, size, most int
 			return nil, false, nil
 		}
 		if err != nil {
-			return nil, false, fmt.Errorf("reading the transcript: %w", err)
+			return nil, false, fmt.Errorf("read the transcript: %w", err)
 		}
 		pages = append(pages, page)
 		n += len(page)

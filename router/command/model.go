@@ -60,7 +60,7 @@ func (t *Table) ModelMeant(word string) (string, error) {
 	case name == "" && len(similar) == 1:
 		name = similar[0]
 	case name == "" && len(similar) > 1:
-		return "", fmt.Errorf("%.100q can be any of these: %s", word, strings.Join(similar, ", "))
+		return "", fmt.Errorf("%.100q matches several models: %s", word, strings.Join(similar, ", "))
 	case name == "":
 		return "", unknown
 	}
@@ -75,15 +75,15 @@ func (t *Table) chooseModel(word string) (name, no string) {
 	case len(similar) == 1:
 		name = similar[0]
 	case len(similar) > 1:
-		return "", fmt.Sprintf("⚠️ %s can be any of these:\n\n%s", channels.Code(word, 100), listModels(similar, ""))
+		return "", fmt.Sprintf("⚠️ %s matches several models:\n\n%s", channels.Code(word, 100), listModels(similar, ""))
 	case strings.Contains(word, "/") && t.modelKnown(word) == nil:
 		return word, "" // its provider is configured
 	default:
-		return "", fmt.Sprintf("⚠️ I know no model %s. `/model` lists those that I know; any other of a configured provider is provider/model.", channels.Code(word, 100))
+		return "", fmt.Sprintf("⚠️ I do not know the model %s. `/model` lists the models that I know. For another model of a configured provider, write provider/model.", channels.Code(word, 100))
 	}
 	if err := t.modelKnown(name); err != nil {
-		t.log.Warn("a configured model cannot be used", keyErr, err)
-		return "", fmt.Sprintf("⚠️ %s cannot be used: its provider is not set up. The details are in the log.", channels.Code(name, 100))
+		t.log.Warn("cannot use a configured model", keyErr, err)
+		return "", fmt.Sprintf("⚠️ I cannot use %s: its provider is not set up. The details are in the log.", channels.Code(name, 100))
 	}
 	return name, ""
 }
@@ -94,7 +94,7 @@ func cmdModel(_ context.Context, r *Table, c Call) (Result, error) {
 	switch strings.ToLower(word) {
 	case "":
 		now := c.Set.ModelOf(c.Session)
-		return Result{Text: fmt.Sprintf("⚙️ Model: %s\n\n%s\n`/model` and a name, or a part of one that only one has, sets it for this session; `/model default` takes that back.",
+		return Result{Text: fmt.Sprintf("⚙️ Model: %s\n\n%s\n`/model NAME` sets the model of this session; a part of the name is enough if it matches one model. `/model default` removes the setting.",
 			r.modelWords(c.Set, c.Session), listModels(r.models(), now))}, nil
 	case "default", "inherit":
 		s := c.Session
@@ -180,9 +180,9 @@ func (t *Table) thinkingWords(set *settings.Snapshot, s sessions.Session) string
 		switch m, err := t.model(set.ModelOf(s)); {
 		case err != nil:
 		case m.Facts.OffRefused:
-			words += ", which the provider of " + name + " does not take: this model may think all the same"
+			words += ", but the provider of " + name + " does not accept that: the model may still think"
 		case len(m.Facts.Reasoning.Levels) > 0 && agent.OffOf(m.Facts.Reasoning.Levels) == "":
-			words += ", which is none of the levels that are configured for " + name + ": this model may think all the same"
+			words += ", but off is not a configured level of " + name + ": the model may still think"
 		}
 	}
 	return words

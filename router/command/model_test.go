@@ -36,11 +36,11 @@ func TestModelCommand(t *testing.T) {
 		"/model Mock/SMALL":   {"mock/small", "Model: `mock/small`"},
 		"/model net-5":        {"mock/sonnet-5", "Model: `mock/sonnet-5` (set for this session; the default is `mock/m`), then `mock/small`, `mock/m`"},
 		"/model mock/fresh":   {"mock/fresh", "Model: `mock/fresh`"}, // of a provider that there is
-		"/model sonnet":       {"mock/sonnet-4", "⚠️ `sonnet` can be any of these:\n\n- `mock/Sonnet-4`\n- `mock/sonnet-5`\n"},
-		"/model small":        {"mock/sonnet-4", "⚠️ `small` can be any of these:\n\n- `mock/small`\n- `other/small`\n"},
-		"/model nothing":      {"mock/sonnet-4", "⚠️ I know no model `nothing`."},
-		"/model none/x":       {"mock/sonnet-4", "⚠️ I know no model `none/x`."},
-		"/model gone/x":       {"mock/sonnet-4", "⚠️ `gone/x` cannot be used"},
+		"/model sonnet":       {"mock/sonnet-4", "⚠️ `sonnet` matches several models:\n\n- `mock/Sonnet-4`\n- `mock/sonnet-5`\n"},
+		"/model small":        {"mock/sonnet-4", "⚠️ `small` matches several models:\n\n- `mock/small`\n- `other/small`\n"},
+		"/model nothing":      {"mock/sonnet-4", "⚠️ I do not know the model `nothing`."},
+		"/model none/x":       {"mock/sonnet-4", "⚠️ I do not know the model `none/x`."},
+		"/model gone/x":       {"mock/sonnet-4", "⚠️ I cannot use `gone/x`"},
 		"/model default":      {"", "Model: `mock/m`, then `mock/small`"},
 		"/model":              {"mock/sonnet-4", "- `mock/Sonnet-4`\n"},
 		"/model is not right": {"mock/sonnet-4", ": /model is not right"},
@@ -184,7 +184,7 @@ func TestStatusCommand(t *testing.T) {
 		}
 		g.Asks(routertest.Group("a"), routertest.Guest, "hello")
 		g.Asks(routertest.Group("b"), routertest.Guest, "hello")
-		session := []string{"Session: `agent:main:fake:group:a`", "1 turn", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",
+		session := []string{"Session: `agent:main:fake:group:a`", "1 turn", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when a message mentions me",
 			"Waiting here: 0", "Tokens today: this session 15"}
 		host := []string{"this agent 30", "the host 30", "Deliveries: 0 pending", "fake (other): not linked; run this", "Model provider x is away"}
 		for from, want := range map[string][2][]string{routertest.Guest: {session, host}, routertest.Owner: {slices.Concat(session, host), nil}} {
@@ -214,13 +214,13 @@ func TestStatusInDirectMessagesOfAChannel(t *testing.T) {
 			g.Fake.Say(channels.Inbound{Address: routertest.Group("a"), Sender: routertest.Person(routertest.Owner), Private: true, Text: "/status"})
 			return g.Shown(shown)[shown-1].Out.Text
 		}
-		if got := status(); !strings.Contains(got, "Activation: what you write here, and what others write when I am mentioned") {
+		if got := status(); !strings.Contains(got, "Activation: for your messages, and for those of others that mention me") {
 			t.Error(got)
 		}
 		shown++
 		g.Fake.Say(channels.Inbound{Address: routertest.Group("a"), Sender: routertest.Person(routertest.Owner), Private: true, Text: "/activation mention"})
 		g.Shown(shown)
-		if got := status(); !strings.Contains(got, "Activation: when I am mentioned or replied to (set for this session)") {
+		if got := status(); !strings.Contains(got, "Activation: when a message mentions me or replies to me (set for this session)") {
 			t.Error(got)
 		}
 	})

@@ -32,11 +32,11 @@ func cmdPair(ctx context.Context, r *Table, c Call) (Result, error) {
 		return Result{}, err
 	}
 	if !found {
-		return Result{Text: "⚙️ Nobody waits with this code: it may have expired or been used."}, nil
+		return Result{Text: "⚙️ There is no request with this code: it may have expired or been used. `/pair list` shows the open requests."}, nil
 	}
 	now := time.Now()
 	if verb == "reject" {
-		return Result{Text: "⚙️ Turned down: " + admission.Stranger(p) + ".", Change: &sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Time: now}}}}, nil
+		return Result{Text: "⚙️ Rejected: " + admission.Stranger(p) + ".", Change: &sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Time: now}}}}, nil
 	}
 	a, err := r.admission.Foresee(ctx, c.Set, p)
 	change := admission.AdmitRequest(c.Set, p, sessions.FirstOwner, now)

@@ -34,7 +34,7 @@ func queueWords(c Call) string {
 	return words
 }
 
-// queueLines say what is running and what waits in the session, for /status.
+// queueLines returns the lines of /status about running and queued runs of the session.
 func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
+		lines = append(lines, fmt.Sprintf("Running: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }

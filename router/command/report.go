@@ -22,9 +22,9 @@ func (t *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 		return "", err
 	}
 	if slices.ContainsFunc(runs, func(x sessions.Run) bool { return !x.Status.Final() }) {
-		return "at work", nil
+		return "running", nil
 	}
-	// A message that a running turn took up ended with no turn of its own: it says nothing.
+	// A message that was merged into a running turn has no turn of its own.
 	last := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Status != sessions.Done || x.Attempt > 0 })
 	if last < 0 {
 		return "", nil
@@ -50,7 +50,7 @@ func (t *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 	return "told to " + channels.Code(string(run.Chain.Requester), maxLine), nil
 }
 
-// arrived says how the delivery of a report stands.
+// arrived returns the state of a report's delivery.
 func (t *Table) arrived(d sessions.Delivery) string {
 	switch d.State {
 	case sessions.Sent:
@@ -62,7 +62,7 @@ func (t *Table) arrived(d sessions.Delivery) string {
 		}
 		return chain.Withheld(channels.Code(v.Rule, maxLine))
 	case sessions.Pending, sessions.Sending:
-		return "on its way"
+		return "pending"
 	case sessions.Held:
 		return "held: " + t.brief(d.Error)
 	}

@@ -40,7 +40,7 @@ func cmdSessions(ctx context.Context, r *Table, c Call) (Result, error) {
 		return Result{}, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Sessions** that this one sees (`tools.sessions.visibility` is `%s`)", mode)
+	fmt.Fprintf(&b, "**Sessions** that this one can see (`tools.sessions.visibility` is `%s`)", mode)
 	if c.Arg != "" {
 		fmt.Fprintf(&b, " with %s", channels.Code(c.Arg, maxLine))
 	}
@@ -56,7 +56,7 @@ func cmdSessions(ctx context.Context, r *Table, c Call) (Result, error) {
 	case len(rows) == 0:
 		b.WriteString("None.")
 	case more:
-		b.WriteString("\nThere are more: `/sessions` and a part of a key or name finds them.")
+		b.WriteString("\nThere are more. `/sessions WORD` finds sessions by a part of their key or name.")
 	}
 	return Result{Text: b.String()}, nil
 }
@@ -125,7 +125,7 @@ func (t *Table) listChildren(ctx context.Context, c Call) (string, error) {
 		return "This session has no sub-agents.", nil
 	}
 	var b strings.Builder
-	b.WriteString("**Sub-agents** of this session, the one started last first:\n\n")
+	b.WriteString("**Sub-agents** of this session, newest first:\n\n")
 	for _, x := range list {
 		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), formatAge(x.Runtime(time.Now())), sessions.ShortCount(x.Session.Usage.Total()))
 		if x.Task != "" {
@@ -134,7 +134,7 @@ func (t *Table) listChildren(ctx context.Context, c Call) (string, error) {
 		b.WriteString("\n")
 	}
 	if n := total - len(list); n > 0 {
-		fmt.Fprintf(&b, "\nAnd %d that were started earlier.", n)
+		fmt.Fprintf(&b, "\n%d older sub-agents are not shown.", n)
 	}
 	return b.String(), nil
 }
@@ -176,9 +176,9 @@ func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 		lines = append(lines, "Report: "+report)
 	}
 	if run.Chain != nil && run.Chain.Cleanup == "delete" {
-		lines = append(lines, "It is deleted after its report.")
+		lines = append(lines, "The host deletes it after its report.")
 	} else if !s.ArchiveAt.IsZero() && !s.Archived {
-		lines = append(lines, "It is archived at "+s.ArchiveAt.Local().Format(time.DateTime)+".")
+		lines = append(lines, "The host archives it at "+s.ArchiveAt.Local().Format(time.DateTime)+".")
 	}
 	if t.tools.TranscriptPath != nil {
 		lines = append(lines, "Transcript: "+channels.Code(t.tools.TranscriptPath(s.Agent, s.ID), 1000))
@@ -216,7 +216,7 @@ func (t *Table) childLog(ctx context.Context, c Call, x tools.Child, words []str
 	answer := "**Log** of sub-agent " + childName(x)
 	switch {
 	case len(lines) == 0:
-		return answer + ": nothing has been said yet.", nil
+		return answer + ": no messages yet.", nil
 	case more:
 		answer += ", the newest " + channels.Plural(len(lines), "message")
 	}
@@ -246,15 +246,15 @@ func messageLine(m sessions.Message) string {
 func (t *Table) sendChild(ctx context.Context, c Call, x tools.Child, text string) (Result, error) {
 	switch {
 	case text == "":
-		return Result{Text: "⚠️ What shall I tell it? `/subagents send ID TEXT`"}, nil
+		return Result{Text: "⚠️ The text is missing: `/subagents send ID TEXT`"}, nil
 	case x.Session.Archived:
-		return Result{Text: "⚠️ It is archived. Start a new sub-agent instead."}, nil
+		return Result{Text: "⚠️ This sub-agent is archived. Start a new one instead."}, nil
 	}
 	change, err := t.host.FollowUp(ctx, tools.SteerRequest{Source: string(c.In.ID), From: c.Session, Child: x.Session.Key, Message: text})
 	if no, ok := errors.AsType[*tools.Refused](err); ok {
 		return Result{Text: "⚠️ " + no.Reason + "."}, nil
 	}
-	return Result{Text: "⚙️ Sent to sub-agent " + childName(x) + ". What comes of it is reported.", Change: &change}, err
+	return Result{Text: "⚙️ Sent to sub-agent " + childName(x) + ". I will report the result.", Change: &change}, err
 }
 
 // stopChildren ends what every sub-agent of this session is at that it sees.
@@ -293,7 +293,7 @@ func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (Result, 
 
 func stoppedWords(n int) string {
 	if n == 0 {
-		return "No sub-agent is at work."
+		return "No sub-agent is running."
 	}
 	return "Stopped " + channels.Plural(n, "sub-agent") + "."
 }

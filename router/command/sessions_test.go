@@ -30,12 +30,12 @@ func TestSubagentsCommandShows(t *testing.T) {
 			"/subagents LOG last 1":                 {", the newest 1 message:\n\n- ", " assistant: calls"},
 			"/subagents log last one":               {"⚙️ Usage: `/subagents list`"},
 			"/subagents info " + string(sheep.ID):   {"- Session: `" + string(sheep.Key) + "`", "- Run: `" + string(sheep.ID) + "`", "- Status: done\n", "- Report: announced\n", "- Runtime: 0s\n", "- Agent: `main`, model `mock/m`\n", "Tokens: 20 in, 10 out", "- Task: `sheep`", ".jsonl`"},
-			"/subagents info " + string(cows.Key):   {"- Status: running\n", "- Report: at work\n"},
-			"/subagents info":                       {"⚠️ which sub-agent? Give its number"},
+			"/subagents info " + string(cows.Key):   {"- Status: running\n", "- Report: running\n"},
+			"/subagents info":                       {"⚠️ a sub-agent is required: its number"},
 			"/subagents log 7":                      {"⚠️ there is no sub-agent number 7; there are 3."},
 			"/subagents info nobody":                {"⚠️ no sub-agent of this session has the label or run id `nobody`; there are 3."},
-			"/subagents stop agent:main:subagent:x": {"⚠️ `agent:main:subagent:x` is no sub-agent of this session."},
-			"/subagents send 1":                     {"⚠️ What shall I tell it?"},
+			"/subagents stop agent:main:subagent:x": {"⚠️ `agent:main:subagent:x` is not a sub-agent of this session."},
+			"/subagents send 1":                     {"⚠️ The text is missing: `/subagents send ID TEXT`"},
 			"/subagents dance":                      {"⚙️ Usage: `/subagents list`"},
 		} {
 			got := x.Asks(routertest.Group("a"), routertest.Owner, words)
@@ -63,7 +63,7 @@ func TestSubagentsCommandStops(t *testing.T) {
 		"/subagents stop all":      {"⚙️ Stopped 2 sub-agents.", []string{"goats", "cows"}},
 		"/subagents stop my_goats": {"⚙️ Stopped 1 sub-agent.", []string{"goats"}},
 		"/subagents stop last":     {"⚙️ Stopped 1 sub-agent.", []string{"cows"}},
-		"/subagents stop 3":        {"⚙️ No sub-agent is at work.", nil},
+		"/subagents stop 3":        {"⚙️ No sub-agent is running.", nil},
 		"/stop":                    {"⚙️ Stopped 2 sub-agents.", []string{"goats", "cows"}},
 	} {
 		t.Run(words, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestStopCountsWhatItEnds(t *testing.T) {
 			x.Say(routertest.Group("a"), routertest.Guest, w)
 		}
 		<-time.After(time.Second)
-		if got, want := x.Asks(routertest.Group("a"), routertest.Guest, "/stop"), "⚙️ Agent was aborted. Dropped 2 messages that waited. Stopped 2 sub-agents. Write again to have me go on."; got != want {
+		if got, want := x.Asks(routertest.Group("a"), routertest.Guest, "/stop"), "⚙️ Agent was aborted. Dropped 2 messages that waited. Stopped 2 sub-agents. Write again if I should continue."; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if got := x.Asks(routertest.Group("a"), routertest.Guest, "/stop"); got != "⚙️ Nothing is running here." {
@@ -147,7 +147,7 @@ func TestStopEndsReports(t *testing.T) {
 func TestSubagentsCommandSends(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		x := routertest.Flock(t)
-		if got := x.Asks(routertest.Group("a"), routertest.Owner, "/subagents send 3 more  grass"); got != "⚙️ Sent to sub-agent run `"+string(x.Task("sheep")[0].ID[:8])+"`. What comes of it is reported." {
+		if got := x.Asks(routertest.Group("a"), routertest.Owner, "/subagents send 3 more  grass"); got != "⚙️ Sent to sub-agent run `"+string(x.Task("sheep")[0].ID[:8])+"`. I will report the result." {
 			t.Errorf("%q", got)
 		}
 		x.Until("it is reported", func() bool { return len(x.Fake.Texts(routertest.Group("a"))) == 4 })
@@ -167,7 +167,7 @@ func TestSubagentsCommandSends(t *testing.T) {
 		if err := x.Store.Archive(t.Context(), told[0].Key); err != nil {
 			t.Fatal(err)
 		}
-		if got := x.Asks(routertest.Group("a"), routertest.Owner, "/subagents send "+string(told[0].Key)+" more"); !strings.Contains(got, "It is archived") {
+		if got := x.Asks(routertest.Group("a"), routertest.Owner, "/subagents send "+string(told[0].Key)+" more"); !strings.Contains(got, "This sub-agent is archived") {
 			t.Errorf("an archived one: %q", got)
 		}
 	})
@@ -182,12 +182,12 @@ func TestSubagentsOfOthersAreOutOfReach(t *testing.T) {
 		goats := x.Task("goats")[0]
 		for _, id := range []string{"1", "last", "my_goats", string(goats.ID), string(goats.Key)} {
 			for _, words := range []string{"log %s", "info %s", "stop %s", "send %s more"} {
-				if got := x.Asks(routertest.Group("b"), routertest.Owner, "/subagents "+fmt.Sprintf(words, id)); !strings.HasPrefix(got, "⚠️ this session has no sub-agents") && !strings.HasPrefix(got, "⚠️ `"+string(goats.Key)+"` is no sub-agent of this session") {
+				if got := x.Asks(routertest.Group("b"), routertest.Owner, "/subagents "+fmt.Sprintf(words, id)); !strings.HasPrefix(got, "⚠️ this session has no sub-agents") && !strings.HasPrefix(got, "⚠️ `"+string(goats.Key)+"` is not a sub-agent of this session") {
 					t.Errorf("%s by %q: %q", words, id, got)
 				}
 			}
 		}
-		for words, want := range map[string]string{"/subagents": "This session has no sub-agents.", "/subagents stop all": "⚙️ No sub-agent is at work."} {
+		for words, want := range map[string]string{"/subagents": "This session has no sub-agents.", "/subagents stop all": "⚙️ No sub-agent is running."} {
 			if got := x.Asks(routertest.Group("b"), routertest.Owner, words); got != want {
 				t.Errorf("%s: %q", words, got)
 			}

@@ -62,9 +62,9 @@ func activationWords(c Call) string {
 	words := "always"
 	about := policy.Facts{Address: c.Set.ConfigAddress(c.In.Address), Parent: c.In.Parent, Activation: c.Session.Settings.Activation}
 	if access := c.Set.Accounts[settings.Ref(c.In.Address)].Access; access.NeedsMention(about) {
-		words = "when I am mentioned or replied to"
+		words = "when a message mentions me or replies to me"
 		if about.Private = c.In.Private; !access.NeedsMention(about) {
-			words = "what you write here, and what others write when I am mentioned or replied to"
+			words = "for your messages, and for those of others that mention me or reply to me"
 		}
 	}
 	if c.Session.Settings.Activation != "" {

@@ -245,7 +245,7 @@ func TestCommandThatFails(t *testing.T) {
 				return command.Result{}, down.get
 			}})
 		for _, cmd := range []string{"/broken", "/panics"} {
-			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, cmd); got != "⚠️ That did not work; the details are in the log." {
+			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, cmd); got != "⚠️ That command failed. The details are in the log." {
 				t.Errorf("%s: %q", cmd, got)
 			}
 		}

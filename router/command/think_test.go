@@ -26,7 +26,7 @@ func TestThinkingOffRefused(t *testing.T) {
 		r := &Table{model: func(string) (agent.Candidate, error) { return agent.Candidate{Facts: c.facts}, nil }}
 		for level, told := range map[string]bool{"off": c.told, "low": false, "": false} {
 			s := sessions.Session{Agent: "main", Settings: sessions.Settings{Thinking: level}}
-			if words := r.thinkingWords(&settings.Snapshot{}, s); strings.Contains(words, "may think all the same") != told || !strings.HasPrefix(words, level) {
+			if words := r.thinkingWords(&settings.Snapshot{}, s); strings.Contains(words, "may still think") != told || !strings.HasPrefix(words, level) {
 				t.Errorf("%s, %q: %s", name, level, words)
 			}
 		}

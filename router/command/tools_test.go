@@ -172,7 +172,7 @@ func TestMessageReachesAnotherChat(t *testing.T) {
 		if msgs := g.Transcript(routertest.KeyB); routertest.Last(agent.Prompt{Messages: msgs}).Text() != "from a" || routertest.Last(agent.Prompt{Messages: msgs}).Role != sessions.Assistant {
 			t.Errorf("the transcript ends with %+v", routertest.Last(agent.Prompt{Messages: msgs}))
 		}
-		if r := post(routertest.Group("c").String()); r.Status != "error" || !strings.Contains(r.Error, "has heard from") {
+		if r := post(routertest.Group("c").String()); r.Status != "error" || !strings.Contains(r.Error, "has a message from") {
 			t.Errorf("where nobody has written from: %+v", r)
 		}
 		shown := len(g.Fake.Texts(routertest.Group("b")))

@@ -49,7 +49,7 @@ func TestExportCommand(t *testing.T) {
 			t.Errorf("the same update again: %v, %d files", err, len(files))
 		}
 		full = true
-		if got := g.Asks(routertest.Group("a"), routertest.Owner, "/export"); !strings.HasPrefix(got, "⚠️ The transcript could not be written.") {
+		if got := g.Asks(routertest.Group("a"), routertest.Owner, "/export"); !strings.HasPrefix(got, "⚠️ I could not write the transcript.") {
 			t.Errorf("a disk that is full: %q", got)
 		}
 	})

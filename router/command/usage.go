@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-// cmdUsage shows what was used today and what may be, sets what stands below replies, and lifts a budget.
+// cmdUsage shows today's use and its budgets, sets the usage footer of replies, and lifts a budget.
 func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 	word, what, _ := strings.Cut(strings.ToLower(c.Arg), " ")
 	switch {
@@ -24,9 +24,9 @@ func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 		text, err := r.usageWords(ctx, c)
 		return Result{Text: text}, err
 	case what == "" && word == "off":
-		return Result{Text: "⚙️ Replies have no figures below them.", Change: onSession(sessions.PatchSession{Footer: new("")})}, nil
+		return Result{Text: "⚙️ Usage footer: off.", Change: onSession(sessions.PatchSession{Footer: new("")})}, nil
 	case what == "" && (word == turn.FooterTokens || word == turn.FooterFull):
-		return Result{Text: "⚙️ Below each reply stands what it took, like this:" + turn.FooterWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), Change: onSession(sessions.PatchSession{Footer: &word})}, nil
+		return Result{Text: "⚙️ Each reply now ends with its usage, like this:" + turn.FooterWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), Change: onSession(sessions.PatchSession{Footer: &word})}, nil
 	case word == "lift":
 		_, what, _ = strings.Cut(c.Arg, " ") // keys tell capitals apart
 		return r.liftBudget(ctx, c, strings.TrimSpace(what))
@@ -34,7 +34,7 @@ func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 	return Result{Text: "⚙️ Usage: /usage [off|tokens|full|lift [session|agent|host|key]]"}, nil
 }
 
-// usageWords lists what was used today, the budgets, and to owners the host's use by model.
+// usageWords lists today's use, the budgets, and for owners the host's use by model.
 func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 	began, ends := clock.Day(time.Now())
 	lifts, err := t.store.Suspensions(ctx, time.Now())
@@ -62,7 +62,7 @@ func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 		}
 		b.WriteString(modelWords(rows))
 	}
-	fmt.Fprintf(&b, "\nBelow replies: %s (`/usage off|tokens|full`)", cmp.Or(c.Session.Settings.Footer, "off"))
+	fmt.Fprintf(&b, "\nUsage footer: %s (`/usage off|tokens|full`)", cmp.Or(c.Session.Settings.Footer, "off"))
 	return b.String(), nil
 }
 
@@ -115,7 +115,7 @@ func countWords(used, most budget.Amount, lifted bool, ends time.Time) string {
 	case lifted:
 		words += ", lifted until " + ends.Format("15:04")
 	case used.Reaches(most):
-		words += ", used up until " + ends.Format("15:04")
+		words += ", exhausted until " + ends.Format("15:04")
 	}
 	return words
 }
@@ -158,12 +158,12 @@ func (t *Table) liftBudget(ctx context.Context, c Call, what string) (Result, er
 			if kind == "" {
 				which += kindOf(l.Scope)
 			}
-			return Result{Text: fmt.Sprintf("⚙️ The budget of %s is lifted until %s: until then it has no bound.", which, ends.Format("15:04")), Change: &sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: l.Scope, Until: ends}}}}, nil
+			return Result{Text: fmt.Sprintf("⚙️ The budget of %s is lifted: it has no limit until %s.", which, ends.Format("15:04")), Change: &sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: l.Scope, Until: ends}}}}, nil
 		case kind != "":
-			return Result{Text: fmt.Sprintf("⚙️ The budget of %s is not used up, so nothing is lifted.", which)}, nil
+			return Result{Text: fmt.Sprintf("⚙️ The budget of %s is not exhausted, so there is nothing to lift.", which)}, nil
 		}
 	}
-	return Result{Text: "⚙️ No budget is used up here, so nothing is lifted."}, nil
+	return Result{Text: "⚙️ No budget is exhausted here, so there is nothing to lift."}, nil
 }
 
 // sessionNamed finds a session by its key or id.

@@ -28,18 +28,18 @@ func (c *Committer) Rescue(ctx context.Context) error {
 	c.people(ctx)
 	late, set := c.gate.Refill(ctx), c.settings()
 	if late != nil && !c.lanes.IsClosing() {
-		c.log.Error("cannot list the deliveries that wait", keyErr, late)
+		c.log.Error("cannot list pending deliveries", keyErr, late)
 	}
 	runs, err := c.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 1000})
 	if err != nil && !c.lanes.IsClosing() {
-		c.log.Error("cannot list the runs that wait", keyErr, err)
+		c.log.Error("cannot list queued runs", keyErr, err)
 	}
 	for _, run := range runs {
 		c.lanes.Wake(run.Key, set.Asker(run.Key, &run))
 	}
 	atWork, err2 := c.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
 	if err2 != nil && !c.lanes.IsClosing() {
-		c.log.Error("cannot list the runs that are at work", keyErr, err2)
+		c.log.Error("cannot list running runs", keyErr, err2)
 	}
 	for _, run := range atWork {
 		if home := run.Home(); home != "" {

@@ -50,10 +50,10 @@ func (s *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) e
 		}
 	}
 	if !j.Owner && j.Asker != "" && own >= MaxPersonJobs {
-		return &tools.Refused{Reason: "This person has as many scheduled jobs in all chats together as one person may have. Nothing was made; remove some first."}
+		return &tools.Refused{Reason: "This person has the maximum number of scheduled jobs, in all chats together. No job was added; remove some first."}
 	}
 	if agents >= maxAgentJobs || !j.Owner && guests >= maxGuestJobs {
-		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
+		return &tools.Refused{Reason: "This host accepts no more scheduled jobs now. No job was added; tell the person."}
 	}
 	_, err = s.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.PutJob(j)}})
 	s.wakeJobs()
@@ -117,9 +117,9 @@ func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 			err = s.fire(ctx, j, now)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Error("cannot begin a scheduled job", keyJob, j.ID, keyErr, err)
+			s.log.Error("cannot start a scheduled job", keyJob, j.ID, keyErr, err)
 		}
-		again = now // look at once what comes next
+		again = now // check the next time at once
 		if err != nil {
 			again = now.Add(time.Second)
 		}
@@ -171,7 +171,7 @@ func (s *Scheduler) tryFire(ctx context.Context, j sessions.Job, now time.Time) 
 	f.Next = next
 	due, missed := s.newest(j, now)
 	if missed {
-		f.Times = append(f.Times, sessions.Occurrence{Due: j.Next, Skipped: "missed; a later time makes up for it"})
+		f.Times = append(f.Times, sessions.Occurrence{Due: j.Next, Skipped: "missed; a later run replaces it"})
 	}
 	from, why, err := s.leftOut(ctx, j, due, now)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Scheduler) tryFire(ctx context.Context, j sessions.Job, now time.Time) 
 
 // leaveOut commits that a time of a job begins nothing.
 func (s *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
-	s.log.Warn("skipped a time of a scheduled job", keyJob, f.Job, keyReason, why)
+	s.log.Warn("skipped a run of a scheduled job", keyJob, f.Job, keyReason, why)
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Skipped: why})
 	_, err := s.fired(ctx, f)
 	return err
@@ -239,7 +239,7 @@ func (s *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed
 }
 
 // errEnds ends a job before its time: the session that made it was deleted.
-var errEnds = errors.New("the session that made it is gone: the job is over")
+var errEnds = errors.New("the session that made the job is deleted: the job ends")
 
 // leftOut says why a time of a job that has come is left out; nil = it is not. from is the session that made the job, if one did.
 func (s *Scheduler) leftOut(ctx context.Context, j sessions.Job, due, now time.Time) (from sessions.Session, why, err error) {
@@ -252,7 +252,7 @@ func (s *Scheduler) leftOut(ctx context.Context, j sessions.Job, due, now time.T
 	}
 	set := s.settings()
 	if ids, _ := set.Agents.IDs(); !slices.Contains(ids, j.Agent) {
-		return from, fmt.Errorf("there is no agent %q any more", j.Agent), nil
+		return from, fmt.Errorf("agent %q no longer exists", j.Agent), nil
 	}
 	if late := now.Sub(due); late > set.Delivery.JobTTL() {
 		return from, errors.New("it is " + late.Round(time.Second).String() + " late"), nil
@@ -264,4 +264,4 @@ func (s *Scheduler) leftOut(ctx context.Context, j sessions.Job, due, now time.T
 	return from, nil, err
 }
 
-var errBusy = errors.New("the turn of an earlier time is not over")
+var errBusy = errors.New("an earlier turn of the job has not ended")

@@ -58,7 +58,7 @@ func (s *Scheduler) lastChat(ctx context.Context, agentID sessions.AgentID) (to 
 	}
 	const toOwn = "to become an owner: parley pairing approve CHANNEL CODE --owner, or add your id to commands.ownerAllowFrom and run parley reload"
 	if len(chats) > 0 {
-		return to, sessions.BadRequest("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, as an owner, or name an address; %s", agentID, toOwn)
+		return to, sessions.BadRequest("to: there is no last chat: only the page has written to the main session of %s, and a post there notifies no person; write to the agent on a platform first, as an owner, or name an address; %s", agentID, toOwn)
 	}
 	return to, sessions.BadRequest("to: no owner has written to the main session of %s yet, so there is no last chat; %s", agentID, toOwn)
 }
@@ -88,7 +88,7 @@ func (s *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, 
 	case err != nil:
 		return j, err
 	case len(all) >= MaxJobs:
-		return j, sessions.BadRequest("there are %d jobs, more are not possible: remove some first", len(all))
+		return j, sessions.BadRequest("there are %d jobs, the maximum: remove some first", len(all))
 	}
 	if err := nameFree(all, j); err != nil {
 		return j, err
@@ -110,7 +110,7 @@ func (s *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, 
 func nameFree(all []sessions.Job, j sessions.Job) error {
 	for _, other := range all {
 		if j.Name != "" && other.ID != j.ID && strings.EqualFold(other.Name, j.Name) {
-			return fmt.Errorf("%w: name: there is a job called %q already (%s): take another name, or change that one", sessions.ErrConflict, other.Name, other.ID)
+			return fmt.Errorf("%w: name: a job named %q already exists (%s): choose another name, or change that job", sessions.ErrConflict, other.Name, other.ID)
 		}
 	}
 	return nil
@@ -187,7 +187,7 @@ func (s *Scheduler) comes(j *sessions.Job) error {
 	}
 	next, err := j.After(after)
 	if err == nil && next.IsZero() {
-		err = fmt.Errorf("at is %s, which is past", j.At.Format(time.RFC3339))
+		err = fmt.Errorf("at is %s, which is in the past", j.At.Format(time.RFC3339))
 	}
 	if err != nil {
 		return sessions.BadRequest("%v", err)
@@ -204,7 +204,7 @@ func (s *Scheduler) checkJob(j *sessions.Job) error {
 	ids, _ := s.settings().Agents.IDs()
 	switch {
 	case j.Message == "":
-		return sessions.BadRequest("message is missing: what the agent is told when the time comes")
+		return sessions.BadRequest("message is required: the text that the agent gets at that time")
 	case len(j.Message) > MaxJobText:
 		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), MaxJobText)
 	case len([]rune(j.Name)) > MaxJobName:

@@ -117,7 +117,7 @@ func (g *Dispatcher) Ended(open sessions.Stoppable, keys ...sessions.Key) sessio
 	return n
 }
 
-// drain works a chat's queue off and ends when it is empty.
+// drain sends the deliveries of a chat's queue and ends when the queue is empty.
 func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 	defer close(q.done)
 	for {
@@ -137,7 +137,7 @@ func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 		}
 		if refill {
 			if err := g.Refill(ctx); err != nil {
-				g.log.Error("cannot list the deliveries that wait", keyErr, err)
+				g.log.Error("cannot list pending deliveries", keyErr, err)
 			}
 		}
 	}

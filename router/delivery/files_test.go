@@ -114,7 +114,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{fetcherWait - time.Second, "the quarterly figures"}, {fetcherWait + time.Second, "gives no files, or is not connected"}} {
+		}{{fetcherWait - time.Second, "the quarterly figures"}, {fetcherWait + time.Second, "has no files to fetch, or is not connected"}} {
 			g.Router.Attach(routertest.Account, nil)
 			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
 			<-time.After(c.after)

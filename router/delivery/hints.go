@@ -76,7 +76,7 @@ func (h *hints) call(ctx context.Context, key sessions.Key, to channels.Address,
 	defer cancel()
 	err = channels.CatchPanic(channels.Ambiguous, func() error { return call(ctx) })
 	if err != nil && ctx.Err() == nil {
-		h.log.Debug("a hint did not arrive", keyAddress, to.String(), keyErr, err)
+		h.log.Debug("typing indicator or reaction not delivered", keyAddress, to.String(), keyErr, err)
 	}
 	return err == nil || channels.Classify(err).Class == channels.Ambiguous
 }

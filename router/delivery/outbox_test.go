@@ -85,7 +85,7 @@ func TestFilesOut(t *testing.T) {
 		"no files there":     {channels.Limits{Text: 400}, "look", pictures[:1], []string{"look\n\n(The file 1.png cannot be sent in this chat.)"}},
 		"too large together": {channels.Limits{Text: 200, Files: 9, FileBytes: 1000, FilesBytes: 16, Caption: 100}, "look", pictures, []string{"look|1.png image|2.png image", "|3.png image"}},
 		"too large": {channels.Limits{Text: 400, Files: 9, FileBytes: 7, Caption: 200}, "look", mixed[:2],
-			[]string{"look\n\n(The file a.png is larger than what can be sent here.)|b.txt document"}},
+			[]string{"look\n\n(The file a.png is too large for this chat.)|b.txt document"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestFilesOutOfTheWorkspace(t *testing.T) {
 		if f := calls[0].Files; len(f) != 1 || f[0].Name != "note.txt" || string(f[0].Data) != "first" || calls[0].Out.Text != "here" {
 			t.Errorf("%+v", calls[0])
 		}
-		if len(results) != 5 || !strings.Contains(results[3], "not inside the workspace") || !strings.Contains(results[4], "no such file") {
+		if len(results) != 5 || !strings.Contains(results[3], "not inside the workspace") || !strings.Contains(results[4], "does not exist") {
 			t.Errorf("%q", results)
 		}
 	})
@@ -195,7 +195,7 @@ func TestFilesOutUnderThePolicy(t *testing.T) {
 
 // TestFileThatIsGone: a file that is not there when it is to be sent is named in the text, or in its place; all else is sent.
 func TestFileThatIsGone(t *testing.T) {
-	const lost = "(The file a.txt cannot be sent any more.)"
+	const lost = "(The file a.txt is no longer available.)"
 	one := []tools.PostFile{ofBytes("a.txt", "text", nil)}
 	for name, c := range map[string]struct {
 		spoil  func(path string) error
@@ -293,7 +293,7 @@ func TestOutboxForgets(t *testing.T) {
 		for _, c := range []struct {
 			after time.Duration
 			want  string
-		}{{59 * time.Minute, ","}, {61 * time.Minute, "the file sent.txt is not kept any more,"}, {300 * time.Hour, "the file sent.txt is not kept any more,"}} {
+		}{{59 * time.Minute, ","}, {61 * time.Minute, "the host no longer has the file sent.txt,"}, {300 * time.Hour, "the host no longer has the file sent.txt,"}} {
 			if got := kept(now.Add(c.after)); got != c.want {
 				t.Errorf("after %s: %q, want %q", c.after, got, c.want)
 			}
@@ -346,7 +346,7 @@ func TestRetryWithoutItsFile(t *testing.T) {
 		if err := os.Remove(filepath.Join(g.Dir, "outbox", d.Files[0].Hash)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {
+		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "the host no longer has the file") {
 			t.Errorf("%v", err)
 		}
 	})

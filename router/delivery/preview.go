@@ -155,7 +155,7 @@ func (w *preview) begin(ctx context.Context, a *account, ch channels.Channel, ou
 // confirm records the id of a preview.
 func (x *previews) confirm(ctx context.Context, p sessions.Preview, id channels.MessageID) sessions.Preview {
 	if err := x.store.ShowPreview(ctx, p.Run, id); err != nil { // the next process has to find out
-		x.log.Error("the store refused a preview", keyRun, p.Run, keyErr, err)
+		x.log.Error("cannot store a preview", keyRun, p.Run, keyErr, err)
 	}
 	p.State, p.ID = sessions.PreviewShown, id
 	x.open.put(p)
@@ -173,8 +173,8 @@ func (x *previews) end(ctx context.Context, run sessions.RunID) bool {
 
 // errAmbiguous says that the host cannot find out whether a preview arrived; errAbsent that it did not.
 var (
-	errAmbiguous = &channels.Error{Class: channels.Rejected, Err: errors.New("it may have arrived, and the platform cannot be asked")}
-	errAbsent    = &channels.Error{Class: channels.Rejected, Err: errors.New("it did not arrive")}
+	errAmbiguous = &channels.Error{Class: channels.Rejected, Err: errors.New("the preview may have arrived, and the platform cannot be asked")}
+	errAbsent    = &channels.Error{Class: channels.Rejected, Err: errors.New("the preview did not arrive")}
 )
 
 // reconcilePreview finds out the id of a preview that was being sent when its answer was lost. What is asked for, or sent once more

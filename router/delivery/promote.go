@@ -19,7 +19,7 @@ func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.
 		return t.record.retryLater(ctx, d, 0, why, end)
 	}
 	if p.To != d.To {
-		return giveUp("the chat has a new id, and its preview is in the old one", sessions.UnknownMayRepeat)
+		return giveUp("the chat has a new id, and the preview is in the old chat", sessions.UnknownMayRepeat)
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
@@ -27,15 +27,15 @@ func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.
 	p, err := t.previews.reconcilePreview(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):
-		return giveUp("its preview did not arrive", sessions.ConfirmedAbsent)
+		return giveUp("the preview did not arrive", sessions.ConfirmedAbsent)
 	case errors.Is(err, errAmbiguous):
 		t.metrics.ambiguous()
-		return giveUp("its preview may have arrived", sessions.UnknownMayRepeat)
+		return giveUp("the preview may have arrived", sessions.UnknownMayRepeat)
 	case err == nil:
 		err = channels.CatchPanic(channels.Ambiguous, func() error {
 			e := channels.Probe(ch).Editor
 			if e == nil {
-				return &channels.Error{Class: channels.Unsupported, Err: errors.New("messages cannot be edited here any more")}
+				return &channels.Error{Class: channels.Unsupported, Err: errors.New("the platform no longer allows edits of this message")}
 			}
 			return e.Edit(call, p.ID, out)
 		})
@@ -48,11 +48,11 @@ func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.
 	case channels.Rejected, channels.Unsupported:
 		switch gone, again := t.previews.remove(call, ch, p); {
 		case again > 0:
-			return t.record.retryLater(ctx, d, again, "its preview cannot be taken back yet: "+e.Error(), sessions.NotArrived)
+			return t.record.retryLater(ctx, d, again, "cannot delete the preview yet: "+e.Error(), sessions.NotArrived)
 		case gone:
-			return giveUp("its preview could not become it: "+e.Error(), sessions.ConfirmedAbsent)
+			return giveUp("cannot turn the preview into the answer: "+e.Error(), sessions.ConfirmedAbsent)
 		default:
-			return giveUp("its preview could not become it: "+e.Error(), sessions.UnknownMayRepeat)
+			return giveUp("cannot turn the preview into the answer: "+e.Error(), sessions.UnknownMayRepeat)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
 		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.UnknownIdempotent)

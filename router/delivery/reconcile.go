@@ -53,7 +53,7 @@ func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, 
 	return receipt, there, err
 }
 
-// onAmbiguous decides about a part that may have arrived: it is reconciled, sent again, or held for a person.
+// onAmbiguous reconciles a part that may have arrived, sends it again, or holds it for a person.
 func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
 		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.UnknownIdempotent)
@@ -66,7 +66,7 @@ func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessi
 		case err == nil && there:
 			return t.record.partArrived(ctx, next, r, last)
 		case err == nil && next.AbsentTries()+1 >= maxAbsentTries:
-			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.AbsentTries()+1, why))
+			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("the message did not arrive after %d sends: %s", next.AbsentTries()+1, why))
 		case err == nil:
 			return t.record.retryLater(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.ConfirmedAbsent)
 		case ctx.Err() != nil, errors.Is(err, errIndeterminate):
@@ -76,12 +76,12 @@ func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessi
 	}
 	t.metrics.ambiguous()
 	if t.settings().Delivery.Hold {
-		return t.record.finish(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
+		return t.record.finish(ctx, d, sessions.Held, "the message may have arrived, and delivery.ambiguous is hold: "+why)
 	}
 	if sent := d.AmbiguousTries + 1; sent >= maxAmbiguousTries {
-		return t.record.finish(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
+		return t.record.finish(ctx, d, sessions.Held, fmt.Sprintf("the message may have arrived in each of %d sends: %s", sent, why))
 	}
-	return t.record.retryLater(ctx, d, max(t.ages.Backoff(d.Attempt), repeatDelay<<(4*d.AmbiguousTries)), "it may have arrived and is sent again: "+why, sessions.UnknownMayRepeat)
+	return t.record.retryLater(ctx, d, max(t.ages.Backoff(d.Attempt), repeatDelay<<(4*d.AmbiguousTries)), "the message may have arrived and is sent again: "+why, sessions.UnknownMayRepeat)
 }
 
 // repeatDelay is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
@@ -130,10 +130,10 @@ func retryQueryAfter(err error) (time.Duration, bool) {
 }
 
 var (
-	errDenied            = errors.New("the policy denies it")
-	errPolicyUnavailable = errors.New("the policy is not known")
+	errDenied            = errors.New("denied by the send policy")
+	errPolicyUnavailable = errors.New("cannot read the send policy")
 	// errIndeterminate: the store did not say, as when the host ends or the row is gone.
-	errIndeterminate = errors.New("it is not decided")
+	errIndeterminate = errors.New("the store gave no answer")
 )
 
 // resumeInterrupted reconciles a delivery that was being sent when the last process ended.
@@ -151,17 +151,17 @@ func (t *transfer) resumeInterrupted(ctx context.Context, d sessions.Delivery) (
 		return t.resumeInterrupted(ctx, next) // it is permitted by now
 	}
 	if ch == nil {
-		return t.record.finish(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
+		return t.record.finish(ctx, d, sessions.Expired, "the message may have arrived; the account was not connected before the message expired")
 	}
 	if _, there := t.previews.of(d); there { // as long as there is one the answer is not sent as a message of its own
-		return t.record.retryLater(ctx, d, 0, "the host stopped while its preview became it", sessions.UnknownIdempotent)
+		return t.record.retryLater(ctx, d, 0, "the host stopped while it turned the preview into the answer", sessions.UnknownIdempotent)
 	}
 	limits := t.accounts.limits(t.account, ch, d.To)
 	p, last, ok := t.splitter.next(d, limits)
 	if !ok {
-		return t.record.finish(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
+		return t.record.finish(ctx, d, sessions.DeliveryFail, "the host stopped during the send, and the message has fewer parts now")
 	}
-	next, final, ok = t.onAmbiguous(ctx, ch, d, t.outbound(d, t.dropMissingFiles(d, p, limits)), last, "the host stopped while it was being sent")
+	next, final, ok = t.onAmbiguous(ctx, ch, d, t.outbound(d, t.dropMissingFiles(d, p, limits)), last, "the host stopped during the send")
 	next.NotBefore = time.Time{}
 	return next, final, ok
 }

@@ -34,7 +34,7 @@ func (r *recorder) tell(d sessions.Delivery) {
 	}
 }
 
-// begin has the store decide whether a part may leave now: it is sending then.
+// begin asks the store whether a part may leave now; if so, the part's state is sending.
 func (r *recorder) begin(ctx context.Context, a *account, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	var refused error
 	ok = r.retrier.retry(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
@@ -45,8 +45,8 @@ func (r *recorder) begin(ctx context.Context, a *account, d sessions.Delivery) (
 	switch {
 	case !ok:
 		return d, false, false
-	case errors.Is(refused, sessions.ErrInvalid): // nothing says that it is being sent, so it is not
-		return r.finish(ctx, d, sessions.DeliveryFail, "its state cannot be stored: "+refused.Error())
+	case errors.Is(refused, sessions.ErrInvalid): // without a stored state the part is not sent
+		return r.finish(ctx, d, sessions.DeliveryFail, "cannot store the state of the delivery: "+refused.Error())
 	}
 	r.tell(next)
 	if final = next.State.Final(); final {

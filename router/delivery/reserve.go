@@ -176,7 +176,7 @@ func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *
 // those that are not in the queue yet.
 func (g *Dispatcher) putInOrder(ctx context.Context, q *queue, d sessions.Delivery) bool {
 	if err := g.Refill(ctx); err != nil {
-		g.log.Error("cannot list the deliveries that wait", keyErr, err)
+		g.log.Error("cannot list pending deliveries", keyErr, err)
 	}
 	g.queues.reorder(q, d)
 	return false
@@ -189,7 +189,7 @@ func (g *Dispatcher) putBack(ctx context.Context, q *queue, d sessions.Delivery)
 	return false
 }
 
-const reasonNotTried = "it was not tried yet"
+const reasonNotTried = "not sent yet"
 
 // recoverLost enqueues a delivery that a commit may have made, if it did. When ctx, the host's, ends it is looked up once more. Until it is put
 // back it counts as one in a queue: no other goroutine enqueues it.

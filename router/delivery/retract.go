@@ -35,7 +35,7 @@ func (x *previews) remove(ctx context.Context, ch channels.Channel, p sessions.P
 		case can.Editor != nil:
 			return can.Editor.Edit(ctx, p.ID, channels.Outbound{Key: p.Key, To: p.To, Text: "…", Plain: "…"})
 		}
-		return &channels.Error{Class: channels.Unsupported, Err: errors.New("messages can neither be removed nor edited here")}
+		return &channels.Error{Class: channels.Unsupported, Err: errors.New("the platform allows neither deletes nor edits here")}
 	})
 	if err == nil || errors.Is(err, errAbsent) {
 		return true, 0
@@ -168,8 +168,8 @@ func (x *previews) retract(ctx context.Context, run sessions.RunID) {
 	}
 	sent, err := x.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
 	if err != nil {
-		x.log.Error("cannot see what became of an answer", keyRun, run, keyErr, err)
-		return // it is looked at again
+		x.log.Error("cannot read the state of an answer", keyRun, run, keyErr, err)
+		return // the loop reads it again
 	}
 	for _, d := range sent {
 		if d.Kind == sessions.Reply {

@@ -239,7 +239,7 @@ func (t *transfer) part(ctx context.Context, ch channels.Channel, d sessions.Del
 	limits := t.accounts.limits(t.account, ch, d.To)
 	p, last, ok := t.splitter.next(d, limits)
 	if !ok {
-		return t.record.finish(ctx, d, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
+		return t.record.finish(ctx, d, sessions.DeliveryFail, "nothing to send: the rendered text is empty")
 	}
 	out := t.outbound(d, t.dropMissingFiles(d, p, limits))
 	if err := t.store.Calling(d); err != nil {
@@ -277,7 +277,7 @@ func (s *sender) send(ctx context.Context, ch channels.Channel, out channels.Out
 
 // onError acts on an error's class.
 func (t *transfer) onError(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, e *channels.Error) (sessions.Delivery, bool, bool) {
-	t.log.Warn("a message was not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyClass, e.Class, keyErr, e.Err)
+	t.log.Warn("message not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyClass, e.Class, keyErr, e.Err)
 	if e.Moved != "" && e.Moved != d.To.Chat {
 		to := d.To
 		to.Chat = e.Moved

@@ -92,7 +92,7 @@ func TestFaultRefusedForEver(t *testing.T) {
 				}
 				g.Say(routertest.Direct("ann"), routertest.Guest, "hello")
 				g.Until("what is behind it is answered", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("ann")), "echo: hello") })
-				if got := g.Fake.Texts(routertest.Direct("ann")); len(got) != 2 || !strings.Contains(got[0], "set aside") {
+				if got := g.Fake.Texts(routertest.Direct("ann")); len(got) != 2 || !strings.Contains(got[0], "saved it for the administrator") {
 					t.Errorf("the chat shows %q", got)
 				}
 			})
@@ -257,7 +257,7 @@ func TestFaultRefusedOnTelegram(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := texts(anna); len(got) != 3 || !strings.Contains(got[0], "set aside") || got[1] != "echo: one" || got[2] != "echo: two" {
+		if got := texts(anna); len(got) != 3 || !strings.Contains(got[0], "saved it for the administrator") || got[1] != "echo: one" || got[2] != "echo: two" {
 			t.Errorf("the chat shows %q", got)
 		}
 		g.restart()

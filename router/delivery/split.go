@@ -88,8 +88,8 @@ func (s *sender) dropMissingFiles(d sessions.Delivery, p deliveryPart, l channel
 			left = append(left, f)
 			continue
 		}
-		s.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
-		text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), "cannot be sent any more")
+		s.log.Warn("file not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
+		text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), "is no longer available")
 	}
 	if len(left) == len(p.files) {
 		return p
@@ -106,13 +106,13 @@ func (s *sender) dropMissingFiles(d sessions.Delivery, p deliveryPart, l channel
 	return p
 }
 
-// unsendable says why a file cannot be sent to where these limits hold; "" = it can.
+// unsendable returns why a file cannot be sent under these limits; "" = it can.
 func unsendable(f sessions.File, l channels.Limits) string {
 	switch {
 	case l.Files <= 0:
 		return channels.NotSendable
 	case l.FileBytes > 0 && f.Size > l.FileBytes:
-		return "is larger than what can be sent here"
+		return "is too large for this chat"
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID
 		if err == nil {
 			return true
 		}
-		s.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
+		s.log.Error("cannot store the state of a delivery", keyStep, what, keyDelivery, id, keyErr, err)
 		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
 			return true
 		}
@@ -45,7 +45,7 @@ func (s *retrier) find(ctx context.Context, id sessions.DeliveryID) (d sessions.
 			found = err == nil
 			return true
 		}
-		s.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
+		s.log.Error("cannot read the state of an answer", keyDelivery, id, keyErr, err)
 		return false
 	})
 	return d, found

@@ -65,9 +65,9 @@ type tooLargeError struct{ size, most int64 }
 
 func (e *tooLargeError) Error() string {
 	if e.size == 0 {
-		return fmt.Sprintf("it has more than %d bytes", e.most)
+		return fmt.Sprintf("the file has more than %d bytes", e.most)
 	}
-	return fmt.Sprintf("it has %d bytes; %d are allowed", e.size, e.most)
+	return fmt.Sprintf("the file has %d bytes; %d are allowed", e.size, e.most)
 }
 
 // Get reads a file that came from an address: from the folder of those that were fetched before, else by the adapter that find gives. It
@@ -78,7 +78,7 @@ func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media
 	}
 	by := find(ctx, from)
 	if by == nil {
-		return nil, fmt.Errorf("the channel %s gives no files, or is not connected", from.Channel)
+		return nil, fmt.Errorf("the channel %s has no files to fetch, or is not connected", from.Channel)
 	}
 	if m.Size > most {
 		return nil, &tooLargeError{m.Size, most}
@@ -91,7 +91,7 @@ func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media
 		x.odd.put(x.path(from, m), size) // the platform gave another size, and would again
 	}
 	if err := x.put(x.path(from, m), data); err != nil {
-		x.log.Warn("a file is not kept", keyErr, err)
+		x.log.Warn("file not kept in the cache", keyErr, err)
 	}
 	return data, nil
 }

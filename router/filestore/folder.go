@@ -41,7 +41,7 @@ func evict(log *slog.Logger, dir string, before time.Time, most int64) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("cannot look through a folder", keyErr, err)
+		log.Warn("cannot list a folder", keyErr, err)
 	}
 	var files []fs.FileInfo
 	total := int64(0)

@@ -50,7 +50,7 @@ func NewOutbox(dir string, log *slog.Logger) *Outbox {
 // Put copies a file. It is on disk when Put returns. What is in the way is a *tools.Refused, or the error of open.
 func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadCloser, error)) (f sessions.File, err error) {
 	if x.dir == "" {
-		return f, &tools.Refused{Reason: "this host keeps no files, so none can be sent"}
+		return f, &tools.Refused{Reason: "this host keeps no files, so it cannot send any"}
 	}
 	from, err := open()
 	if err != nil {
@@ -72,9 +72,9 @@ func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadClose
 	}
 	switch {
 	case n > x.each:
-		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.each)}
+		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, the maximum", name, x.each)}
 	case n == 0:
-		return f, &tools.Refused{Reason: name + " is empty; platforms take no empty files"}
+		return f, &tools.Refused{Reason: name + " is empty; platforms do not accept empty files"}
 	}
 	f = sessions.File{Name: sessions.FileName(name), Size: n, Hash: hex.EncodeToString(sum.Sum(nil))}
 	f.Kind, f.MIME = kindOf(start.b, f.Name)
@@ -85,7 +85,7 @@ func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadClose
 		}
 	}
 	if err == nil && !taken {
-		err = &tools.Refused{Reason: "there is no room for it: too many files wait to be sent. Try again later"}
+		err = &tools.Refused{Reason: "the outbox is full: too many files wait to be sent. Try again later"}
 	}
 	return f, err
 }
@@ -108,7 +108,7 @@ func (x *Outbox) take(written string, f sessions.File) (bool, error) {
 func (x *Outbox) used() (n int64) {
 	entries, err := os.ReadDir(x.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		x.log.Warn("cannot look through the outbox", keyErr, err)
+		x.log.Warn("cannot list the outbox", keyErr, err)
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && !strings.HasPrefix(e.Name(), "new-") {
@@ -181,18 +181,18 @@ func oggKind(start []byte) (channels.MediaKind, string) {
 
 func (x *Outbox) path(f sessions.File) string { return filepath.Join(x.dir, f.Hash) }
 
-// Check says what is in the way of sending a file; "" = nothing.
+// Check returns why a file cannot be sent; "" = it can.
 func (x *Outbox) Check(f sessions.File) string {
 	name := sessions.FileName(f.Name)
 	if f.Hash == "" {
-		return fmt.Sprintf("the file %s was not taken along: the send policy did not let it out when it was posted", name)
+		return fmt.Sprintf("the file %s was not included: the send policy did not allow it at the time of the post", name)
 	}
 	info, err := os.Stat(x.path(f))
 	switch {
 	case x.dir == "" || errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("the file %s is not kept any more", name)
+		return fmt.Sprintf("the host no longer has the file %s", name)
 	case err != nil:
-		return fmt.Sprintf("the file %s cannot be read: %v", name, errors.Unwrap(err))
+		return fmt.Sprintf("cannot read the file %s: %v", name, errors.Unwrap(err))
 	case info.Size() != f.Size:
 		return fmt.Sprintf("the file %s is damaged: it has %d bytes of %d", name, info.Size(), f.Size)
 	}

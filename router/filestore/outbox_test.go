@@ -37,7 +37,7 @@ func TestOutboxBounds(t *testing.T) {
 	if _, err := keep("c", 10); err != nil {
 		t.Error(err)
 	}
-	if _, err := keep("d", 6); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "no room") {
+	if _, err := keep("d", 6); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "outbox is full") {
 		t.Errorf("%v", err)
 	}
 	if _, err := x.Put(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {

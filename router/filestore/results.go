@@ -28,7 +28,7 @@ func (x *Cache) PutResult(res *tools.Result) {
 		kept, err := x.putBlock(b, i)
 		if err != nil {
 			x.log.Warn("cannot keep a file of a tool result", keyErr, err)
-			res.Text += fmt.Sprintf("\n[attachment %s is not kept: %v]", b.ID, err)
+			res.Text += fmt.Sprintf("\n[the host did not keep attachment %s: %v]", b.ID, err)
 			continue
 		}
 		res.Blocks = append(res.Blocks, kept)
@@ -40,7 +40,7 @@ func (x *Cache) putBlock(b sessions.Block, n int) (sessions.Block, error) {
 	data, err := base64.StdEncoding.DecodeString(b.Data)
 	switch {
 	case err != nil:
-		return b, fmt.Errorf("its bytes cannot be read: %w", err)
+		return b, fmt.Errorf("decode the bytes of the file: %w", err)
 	case x.dir == "":
 		return b, fmt.Errorf("this host has no folder for files")
 	case n >= maxResultFiles:
@@ -60,7 +60,7 @@ func (x *Cache) putBlock(b sessions.Block, n int) (sessions.Block, error) {
 	}
 	if err := x.PutBytes(&m, data); err != nil {
 		x.log.Debug("cannot keep a file", keyErr, err)
-		return b, fmt.Errorf("it could not be written")
+		return b, fmt.Errorf("the host could not write the file")
 	}
 	return b, nil
 }

@@ -37,10 +37,10 @@ func (r *Receiver) Accept(ctx context.Context, in channels.Inbound) (err error) 
 func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Arrival, err error) {
 	defer channels.RecoverPanic(r.log, "accept", &err)
 	if _, there := r.settings().Accounts[settings.Ref(in.Address)]; !there {
-		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, ErrNoAccount)
+		return a, fmt.Errorf("accept message %s from %s: %w", in.ID, in.Address, ErrNoAccount)
 	}
 	if a, err = r.Arrival(ctx, in); err != nil {
-		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+		return a, fmt.Errorf("accept message %s from %s: %w", in.ID, in.Address, err)
 	}
 	a.Digest = digest(in)
 	move, moved := sessions.FindEvent[sessions.MoveChat](a.Skip)
@@ -58,7 +58,7 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 	}
 	if err != nil {
 		r.commit.NoteUncertain(ctx, err)
-		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+		return a, fmt.Errorf("accept message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
 	if a.Change != nil {
@@ -160,7 +160,7 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 	if _, own, err := r.store.OwnMessage(ctx, in.Address, in.ID); err != nil {
 		return sessions.Arrival{}, err
 	} else if own {
-		return skipped(in, "our own message, as the platform shows it"), nil
+		return skipped(in, "echo of the bot's own message"), nil
 	}
 	set := r.settings()
 	owner := set.Owners.Is(in.Address.Channel, in.Sender)

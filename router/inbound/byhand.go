@@ -23,9 +23,9 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 		return skipped(in, "our own "+string(in.Event)), nil
 	}
 	if _, own, err := r.store.OwnMessage(ctx, in.Address, id); err != nil {
-		return sessions.Arrival{}, fmt.Errorf("looking for our message %s: %w", id, err)
+		return sessions.Arrival{}, fmt.Errorf("find our message %s: %w", id, err)
 	} else if own {
-		return skipped(in, "our own message, as the platform shows it"), nil
+		return skipped(in, "echo of the bot's own message"), nil
 	}
 	set := r.settings()
 	s, listens, err := r.besides(ctx, set, in)
@@ -40,7 +40,7 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 	case channels.Deleted:
 		there, err := r.overhears(ctx, s.Key, in.Target)
 		if err != nil || !there {
-			return skipped(in, "a message that nobody was told of is gone"), err
+			return skipped(in, "a message that the agent never saw was deleted"), err
 		}
 		a.Skip.Events = appendEvents(&sessions.ContextLine{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.ContextLimit()})
 		return a, nil
@@ -66,7 +66,7 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 func (r *Receiver) besides(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (s sessions.Session, listens bool, err error) {
 	known, err := r.store.Known(ctx, in.Address)
 	if err != nil {
-		return s, false, fmt.Errorf("looking for the sessions of %s: %w", in.Address, err)
+		return s, false, fmt.Errorf("find the sessions of %s: %w", in.Address, err)
 	}
 	in.SentByThisLogin, in.ByHand, in.Sender = false, false, channels.Sender{}
 	switch {

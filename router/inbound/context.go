@@ -44,7 +44,7 @@ func PassedOn(in channels.Inbound, text string) string {
 func (r *Receiver) attachContext(ctx context.Context, set *settings.Snapshot, c *sessions.Change) error {
 	lines, err := r.store.ContextLines(ctx, c.Run.Key)
 	if err != nil {
-		return fmt.Errorf("reading what was overheard: %w", err)
+		return fmt.Errorf("read context lines: %w", err)
 	}
 	if len(lines) == 0 {
 		return nil

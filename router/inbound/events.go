@@ -39,7 +39,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 	}
 	if in.Event == channels.Edited {
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
-			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
+			return sessions.Arrival{}, fmt.Errorf("find the earlier text of message %s: %w", in.Target, err)
 		} else if said != "" && said == digest(in) {
 			return skipped(in, reasonUnchanged), nil
 		}
@@ -66,7 +66,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		return sessions.Arrival{}, err
 	}
 	if x.found && s.ID != x.run.Session {
-		return skipped(in, "its message belongs to an earlier transcript"), nil
+		return skipped(in, "the message belongs to an earlier transcript"), nil
 	}
 	switch {
 	case who.Sender.ID != "":
@@ -79,14 +79,14 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		}
 	case in.Event == channels.Renamed: // some platforms do not say who did it
 		if !set.Accounts[settings.Ref(in.Address)].Access.Listens(set.ConfigAddress(in.Address), in.Parent) {
-			return skipped(in, "nobody listens here"), nil
+			return skipped(in, "the bot does not listen here"), nil
 		}
 	case in.Event == channels.Deleted:
 		if there, err := r.overhears(ctx, s.Key, in.Target); err != nil || !there {
-			return skipped(in, "nobody knows whose message is gone"), err
+			return skipped(in, "the author of the deleted message is unknown"), err
 		}
 	default:
-		return skipped(in, "nobody knows who did it"), nil
+		return skipped(in, "the person who did this is unknown"), nil
 	}
 	if in.Event == channels.Edited && x.found {
 		if a, done, err := r.ordered(ctx, set, who, s, x); done || err != nil {
@@ -131,23 +131,23 @@ func (r *Receiver) subject(ctx context.Context, in channels.Inbound) (x subject,
 	ours, own, err := r.store.OwnMessage(ctx, in.Address, in.Target)
 	switch {
 	case err != nil:
-		return x, "", fmt.Errorf("looking for our message %s: %w", in.Target, err)
+		return x, "", fmt.Errorf("find our message %s: %w", in.Target, err)
 	case in.Event == channels.Reacted && !own:
-		return x, "a reaction to a message that is not ours", nil
+		return x, "a reaction to a message that the bot did not send", nil
 	case in.Event == channels.Reacted:
 		return subject{ours: ours}, "", nil
 	case own:
-		return x, "our own message", nil
+		return x, "the bot's own message", nil
 	}
 	x.run, x.found, err = r.store.Asked(ctx, in.Address, in.Target)
 	if err != nil {
-		return x, "", fmt.Errorf("looking for the run of message %s: %w", in.Target, err)
+		return x, "", fmt.Errorf("find the run of message %s: %w", in.Target, err)
 	}
 	if x.found = x.found && x.run.Input.Provenance != nil; !x.found {
 		return x, "", nil
 	}
 	if in.Event == channels.Edited && !x.by(in.Sender) {
-		return x, "changed by somebody who has not written it", nil
+		return x, "edited by a person who is not the author", nil
 	}
 	return x, "", nil
 }

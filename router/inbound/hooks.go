@@ -67,9 +67,9 @@ func (r *Receiver) Wake(ctx context.Context, x Report, now bool) (Submitted, err
 	w, most := x.words(), r.settings().ContextLimit()
 	switch {
 	case strings.TrimSpace(x.Text) == "":
-		return Submitted{}, sessions.BadRequest("there is no text")
+		return Submitted{}, sessions.BadRequest("the text is empty")
 	case most == 0:
-		return Submitted{}, sessions.BadRequest("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
+		return Submitted{}, sessions.BadRequest("messages.groupChat.historyLimit is 0, so the host keeps no text for the next turn of a session: use mode now")
 	}
 	acc, err := r.commit.Submit(ctx, sessions.Change{IdempotencyKey: x.Source, Ops: []sessions.Op{sessions.AppendContext{Key: x.Session, Event: sessions.Reported, Sender: string(w.Sender.ID), Name: w.Sender.Name,
 		Text: channels.CutText(strings.TrimSpace(x.Text), settings.MaxContextLine), Time: time.Now(), Keep: most}}})

@@ -14,7 +14,7 @@ type Metrics struct {
 // NewMetrics registers them.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		inbound: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_inbound_total", Help: "Platform events by channel and what became of them."}, []string{"channel", "result"}),
+		inbound: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_inbound_total", Help: "Platform events by channel and result."}, []string{"channel", "result"}),
 	}
 	reg.MustRegister(m.inbound)
 	return m

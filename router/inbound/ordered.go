@@ -29,7 +29,7 @@ func (r *Receiver) ordered(ctx context.Context, set *settings.Snapshot, in chann
 	case at.Status.Final():
 		return a, false, nil
 	case !stop: // it is answered as it was
-		return skipped(in, "a command that was typed by an edit"), true, nil
+		return skipped(in, "a command in an edited message"), true, nil
 	case waits:
 		a = contextLine(set, in, s.Key, x)
 		for i, e := range a.Skip.Events {
@@ -59,7 +59,7 @@ func (r *Receiver) answering(ctx context.Context, run sessions.Run) (sessions.Ru
 		return run, nil
 	}
 	if err != nil {
-		return run, fmt.Errorf("looking for the run that answers message %s: %w", run.Source, err)
+		return run, fmt.Errorf("find the run that answers message %s: %w", run.Source, err)
 	}
 	return by, nil
 }

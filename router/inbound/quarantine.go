@@ -126,9 +126,9 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 	}
 	in.Raw = kept
 	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.quarantineNotice(a, in),
-		Reason: sessions.QuarantineReason + ", as it was refused again and again: " + channels.CleanText(why.Error())}}
+		Reason: sessions.QuarantineReason + " after repeated failures: " + channels.CleanText(why.Error())}}
 	acc, err := r.commit.Accept(ctx, aside)
-	if err != nil && len(aside.Skip.Notices) > 0 && causedByEvent(err) { // the notice may be what it cannot take
+	if err != nil && len(aside.Skip.Notices) > 0 && causedByEvent(err) { // the notice may be the invalid part
 		aside.Skip.Notices = nil
 		acc, err = r.commit.Accept(ctx, aside)
 	}
@@ -137,7 +137,7 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 	}
 	if err != nil {
 		r.commit.NoteUncertain(ctx, err)
-		return errors.Join(why, fmt.Errorf("setting it aside: %w", err))
+		return errors.Join(why, fmt.Errorf("quarantine message: %w", err))
 	}
 	r.refused.forget(in)
 	if acc.Duplicate { // a try was taken, and what came behind it failed
@@ -154,7 +154,7 @@ func (r *Receiver) quarantineNotice(a sessions.Arrival, in channels.Inbound) []s
 	if a.Change == nil || a.Change.Run == nil {
 		return nil
 	}
-	d := sessions.NewNotice(a.Change.Run.Key, in, "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken.",
+	d := sessions.NewNotice(a.Change.Run.Key, in, "⚙️ I could not process this message and have saved it for the administrator. You can keep writing.",
 		time.Now().Add(r.settings().Delivery.TTL(sessions.Notice)))
 	d.ID = sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String())
 	return []sessions.Delivery{d}

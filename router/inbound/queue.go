@@ -14,7 +14,7 @@ import (
 )
 
 // ErrQueueFull says that too many messages wait; the caller may try again later.
-var ErrQueueFull = errors.New("too many messages wait")
+var ErrQueueFull = errors.New("too many queued messages")
 
 // applyQueueLimit queues a message of a chat behind the running turn of its session. By the queue's mode the message may end that turn, and
 // by its limit make older ones give way; the chat is told which messages have no answer. A refused message is skipped.
@@ -34,11 +34,11 @@ func (r *Receiver) applyQueueLimit(ctx context.Context, set *settings.Snapshot, 
 	case err != nil || n < limit:
 		return nil, err
 	case q.Drop == sessions.DropNew:
-		return &sessions.Skip{Reason: fmt.Sprintf("%d messages of this chat wait, the most it may have (messages.queue.cap)", n), Listed: true,
-			Notices: r.queueFullNotice(set, in, s.Key, "so I did not take your last one. Please send it again later.")}, nil
+		return &sessions.Skip{Reason: fmt.Sprintf("%d messages of this chat are queued, the limit of messages.queue.cap", n), Listed: true,
+			Notices: r.queueFullNotice(set, in, s.Key, "so I did not accept your last one. Please send it again later.")}, nil
 	}
 	c.Run.DropOldest = n - limit + 1
-	c.Ops = append(c.Ops, sessions.EnqueueDeliveries(r.queueFullNotice(set, in, s.Key, "so I drop the oldest of them. Please send again later what has no answer.")...)...)
+	c.Ops = append(c.Ops, sessions.EnqueueDeliveries(r.queueFullNotice(set, in, s.Key, "so I dropped the oldest. Please send again anything that I do not answer.")...)...)
 	return nil, nil
 }
 
@@ -51,7 +51,7 @@ func (r *Receiver) checkQueueLimit(ctx context.Context, set *settings.Snapshot, 
 	c.Run.Interrupt = q.Mode == sessions.Interrupt && !c.Run.Exclusive
 	n, err := r.countQueued(ctx, s.Key, func(run sessions.Run) bool { return run.Reply == c.Run.Reply })
 	if err == nil && n >= queueLimit(q, c.Run.Run) {
-		err = fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrQueueFull, n, s.Key)
+		err = fmt.Errorf("%w: %d in session %s, the limit of messages.queue.cap", ErrQueueFull, n, s.Key)
 	}
 	return err
 }

@@ -26,6 +26,6 @@ func (r *Receiver) autoReset(ctx context.Context, set *settings.Snapshot, s sess
 		return err
 	}
 	c.Session.Ops = append(c.Session.Ops, sessions.ResetSession{IfID: s.ID})
-	r.log.Info("the session starts over", keySession, s.Key, keyReason, set.Session.ResetRule(at).Mode)
+	r.log.Info("session reset", keySession, s.Key, keyReason, set.Session.ResetRule(at).Mode)
 	return nil
 }

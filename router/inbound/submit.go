@@ -51,7 +51,7 @@ type Submitted struct {
 	Answer    string       // of the command
 }
 
-// Submit has an agent answer a text. It is durable when it returns: the run that it gives is queued.
+// Submit queues a run that answers a text. The run is durable when Submit returns.
 func (r *Receiver) Submit(ctx context.Context, w Request) (h Submitted, err error) {
 	defer channels.RecoverPanic(r.log, "say", &err)
 	set := r.settings()
@@ -77,7 +77,7 @@ func (r *Receiver) Submit(ctx context.Context, w Request) (h Submitted, err erro
 		}
 	}
 	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
-		return h, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
+		return h, fmt.Errorf("%w: the text is empty", sessions.ErrBadRequest)
 	}
 	run, err := r.runOf(ctx, set, s, w)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *Receiver) submitWords(ctx context.Context, c sessions.Change, command, 
 	return Submitted{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
 }
 
-// spokenTo gives the session that words are for, as it stands; only Key and Agent are set when it is new.
+// spokenTo returns the session that a text is for; a new one has only Key and Agent.
 func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key sessions.Key) (sessions.Session, error) {
 	s, err := r.store.Get(ctx, key)
 	if !errors.Is(err, sessions.ErrNotFound) {
@@ -140,7 +140,7 @@ func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key ses
 	case sessions.FormSubagent:
 		return s, fmt.Errorf("sub-agent %s: %w", key, sessions.ErrNotFound)
 	case sessions.FormUnknown:
-		return s, fmt.Errorf("%w: session %q is nobody's", sessions.ErrBadRequest, key)
+		return s, fmt.Errorf("%w: session %q is reserved", sessions.ErrBadRequest, key)
 	default:
 		if !slices.Contains(ids, parts.Agent) {
 			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", sessions.ErrBadRequest, key, parts.Agent, sessions.JoinIDs(ids))

@@ -15,7 +15,7 @@ import (
 
 // reasonUnchanged is why an edit counts for nothing that leaves text, caption and files as they were: platforms send one for a reaction, a link
 // preview or the press of a button.
-const reasonUnchanged = "nothing that anybody reads has changed"
+const reasonUnchanged = "the visible text has not changed"
 
 // digest is what a message says, as a hash; "" of an event that says nothing. A file counts by what people see of it: platforms name the
 // same file in several ways.

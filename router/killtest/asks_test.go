@@ -76,7 +76,7 @@ func askScenarios() []*scenario {
 	off := move{id: "m2", at: 20 * time.Second, to: chatB, by: routertest.Owner, text: "/send off"}
 	stopA, stopB := off, off
 	stopA.to, stopA.text, stopB.text = routertest.ChatA, "/stop", "/stop"
-	const ended = "⚙️ Agent was aborted. Ended 1 exchange with other sessions. Write again to have me go on."
+	const ended = "⚙️ Agent was aborted. Ended 1 exchange with other sessions. Write again if I should continue."
 	return []*scenario{
 		{
 			name: "ask_until_skip", moves: ask,
@@ -135,7 +135,7 @@ func askScenarios() []*scenario {
 			name: "ask_whose_requester_is_stopped", moves: append(ask, stopA), set: tells,
 			answer: asking{wait: 0, thinks: time.Minute}.answer,
 			want: want{chains: []string{"ask b (aborted)"}, results: []string{"sessions_send accepted"},
-				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "⚙️ Ended 1 exchange with other sessions. Write again to have me go on."}}},
+				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "⚙️ Ended 1 exchange with other sessions. Write again if I should continue."}}},
 		},
 		{
 			name: "ask_that_fails", moves: ask,

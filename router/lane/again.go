@@ -7,8 +7,8 @@ import (
 	"parley/sessions"
 )
 
-// ErrRestartTry ends a try of a turn that begins again: what it answers has changed, or more belongs to it.
-var ErrRestartTry = errors.New("the turn begins again")
+// ErrRestartTry ends a try of a turn that starts again: its messages have changed, or there are more.
+var ErrRestartTry = errors.New("the turn starts again")
 
 // MaxRestarts bounds how often one turn begins again.
 const MaxRestarts = 8

@@ -119,7 +119,7 @@ func (r *Resolver) imagine(ctx context.Context, set *settings.Snapshot, q ToolQu
 	}
 	if q.ChatType != "" {
 		if q.ChatType != channels.Direct && !q.ChatType.Several() {
-			return x, f, fmt.Errorf("%w: %q is no kind of chat; write direct, group or channel", ErrQuery, q.ChatType)
+			return x, f, fmt.Errorf("%w: %q is not a kind of chat; write direct, group or channel", ErrQuery, q.ChatType)
 		}
 		if len(from) == 0 {
 			from = []sessions.Place{{}}

@@ -55,14 +55,14 @@ type Rights struct {
 	layers []policy.ToolRules
 }
 
-// Of gives the rights of a run's turn; msgs may hold what it has merged.
+// Of returns the rights of a run's turn; msgs may have the messages that it has merged.
 func (r *Resolver) Of(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*Rights, error) {
 	if s.Agent == "" {
 		s.Agent = run.Agent
 	}
 	a, from, err := r.Lineage(ctx, s, run, sessions.MergedMessages(run, msgs)...)
 	if err != nil {
-		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
+		return nil, fmt.Errorf("decide the tools of the turn: %w", err)
 	}
 	x := &Rights{set: set, session: s, from: from, keep: r.media.PutResult, asked: a}
 	x.Add()
@@ -116,7 +116,7 @@ type guarded struct {
 func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 	v, asked := g.rights.Verdict(g.Spec().Name)
 	if !v.Allowed() {
-		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
+		return tools.Forbidden("%s is no longer allowed in this turn, because the turn now answers more people: %s (%s). Nothing was done; continue without that tool.",
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
 	c.Caller.Owner, c.Caller.Asker = asked.Owner, askerAmong(g.rights.set, asked, c.Caller.Session.Key, &c.Caller.Run)

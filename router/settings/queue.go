@@ -12,7 +12,7 @@ import (
 	"parley/sessions"
 )
 
-// ReadQueue reads what stands behind /queue: what is not named stays as it was for the session. why says what is wrong.
+// ReadQueue parses the arguments of /queue; settings that they do not name stay as in q. why is the problem, for the person.
 func ReadQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
 	for word := range strings.FieldsSeq(strings.ToLower(arg)) {
 		name, value, pair := strings.Cut(word, ":")
@@ -27,13 +27,13 @@ func ReadQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
 				d, err = time.Duration(n)*time.Millisecond, nil
 			}
 			if err != nil || d < 0 || d > time.Minute {
-				return q, "debounce is a time from 0s to 60s."
+				return q, "debounce must be a time from 0s to 60s."
 			}
 			q.DebounceMs = new(int(d.Milliseconds()))
 		case name == "cap":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 || n > 1000 {
-				return q, "cap is a number from 1 to 1000."
+				return q, "cap must be a number from 1 to 1000."
 			}
 			q.Cap = n
 		case name == "drop" && slices.Contains([]sessions.DropRule{sessions.DropSummarize, sessions.DropOld, sessions.DropNew}, sessions.DropRule(value)):

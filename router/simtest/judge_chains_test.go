@@ -374,7 +374,7 @@ func (r *rest) judgeResult(m sessions.Message) {
 	switch status := routertest.StatusOf(m.Text()); {
 	case m.ToolName == "sessions_send" && status == "timeout":
 		r.w.tally("waits in vain")
-	case strings.Contains(m.Text(), "has been through that session already"):
+	case strings.Contains(m.Text(), "has already passed through that session"):
 		r.w.tally("loops refused")
 	case m.ToolName == "sessions_send":
 		r.w.tally("sends " + status)

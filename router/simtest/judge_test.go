@@ -319,7 +319,7 @@ func (r *rest) crowded(l letter) bool {
 var answered = map[string][]string{
 	"/send off": {"⚙️ Send policy set to off."}, "/send on": {"⚙️ Send policy set to on."}, "/send inherit": {"⚙️ Send policy set to inherit."},
 	"/new": {"✅ New session started"}, "/status": {"**parley test**"},
-	"/stop": {"⚙️ Agent was aborted.", "⚙️ Nothing is running here.", "⚙️ Dropped ", "⚙️ Stopped ", "⚙️ Ended ", "⚙️ Cancelled ", "⚙️ The rest of what I was sending does not come.", "⚙️ My last message was on its way already."},
+	"/stop": {"⚙️ Agent was aborted.", "⚙️ Nothing is running here.", "⚙️ Dropped ", "⚙️ Stopped ", "⚙️ Ended ", "⚙️ Cancelled ", "⚙️ I will not send the rest of my message.", "⚙️ My last message was already being sent."},
 }
 
 // judgeCommands: each command of a chat has its own answer, once. People write a command when the one before it is confirmed, so the answers

@@ -45,8 +45,8 @@ const failure = "(?:" +
 	`I ran out of time \([0-9ms.]+\) and stopped working on this\.` +
 	`|Something went wrong while I was working on this\. The details are in the log\.` +
 	`|The language model gave an empty answer\.` +
-	`|I stopped: this took more steps than one answer may take\.` +
-	`|This message could not be answered: the host stopped each time it tried\.` +
+	`|I stopped: this answer needed more steps than the limit allows\.` +
+	`|I could not answer this message: the host stopped during each attempt\.` +
 	")"
 
 // isLateWord reports whether the host says a text of an exchange in the place of the agent, which could not.

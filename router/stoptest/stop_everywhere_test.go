@@ -413,7 +413,7 @@ func TestStopWhileTheLastPartIsUnderWay(t *testing.T) {
 		<-time.After(2 * time.Second)
 		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/stop")
 		<-time.After(time.Hour)
-		if texts := g.Fake.Texts(routertest.Direct(routertest.Owner)); len(texts) != 2 || texts[0] != "all of it" || texts[1] != "⚙️ My last message was on its way already." {
+		if texts := g.Fake.Texts(routertest.Direct(routertest.Owner)); len(texts) != 2 || texts[0] != "all of it" || texts[1] != "⚙️ My last message was already being sent." {
 			t.Errorf("%q", texts)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 func (h *Host) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
 	from, ok := turn.Origin(&with)
 	if !ok {
-		return nil, errors.New("it is not known where it came from")
+		return nil, errors.New("its origin is unknown")
 	}
 	return h.media.Get(ctx, from, m, most, h.gate.Fetcher)
 }

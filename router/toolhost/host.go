@@ -54,8 +54,8 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
 				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}}},
 	})
-	if err == nil && acc.Run.ID == "" { // the same call again: what it asked is deleted since, with its session
-		err = fmt.Errorf("%w: the session was deleted, and with it what was asked", sessions.ErrNotFound)
+	if err == nil && acc.Run.ID == "" { // a repeated call: its run was deleted with its session
+		err = fmt.Errorf("%w: the session was deleted", sessions.ErrNotFound)
 	}
 	return acc.Run, err
 }
@@ -102,7 +102,7 @@ func (h *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Cal
 			return s, decide(s), nil
 		}
 	}
-	return denying[0], policy.Verdict{Action: policy.Deny, Reason: "the send policy lets nothing out to that chat"}, nil
+	return denying[0], policy.Verdict{Action: policy.Deny, Reason: "the send policy does not allow messages to that chat"}, nil
 }
 
 // Agents implements tools.Host.

@@ -70,7 +70,7 @@ func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Resu
 	defer channels.RecoverPanic(h.log, "outside", &err)
 	i := slices.IndexFunc(h.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
 	if i < 0 || !slices.Contains(externalTools, c.Tool) {
-		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(externalTools, ", ")), nil
+		return tools.Forbidden("There is no tool %.100q. Nothing was done. The tools are: %s.", c.Tool, strings.Join(externalTools, ", ")), nil
 	}
 	spec := h.rights.Tools[i].Spec()
 	args := c.Args
@@ -107,13 +107,13 @@ func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Resu
 		limited, cancel = context.WithTimeout(ctx, spec.Timeout)
 		defer cancel()
 	}
-	h.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
+	h.log.Info("external agent calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
 	res, err = may.Guard(h.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
 	return tools.WithIgnored(res, ignored), err
 }
 
 func refusedExternal(tool string, v policy.Verdict) tools.Result {
-	return tools.Forbidden("%s may not be used from outside: %s (%s). Nothing was done.", tool, v.Reason, strings.TrimSpace(v.Rule))
+	return tools.Forbidden("external agents may not use %s: %s (%s). Nothing was done.", tool, v.Reason, strings.TrimSpace(v.Rule))
 }
 
 // externalCaller makes the caller of an external agent: its session as it stands, or as it will be made, and a run that is kept nowhere. The
@@ -145,15 +145,15 @@ func fits(schema, args json.RawMessage) error {
 		return err
 	}
 	if _, ok := v.(map[string]any); !ok {
-		return errors.New("they are no JSON object")
+		return errors.New("the arguments are not a JSON object")
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return fmt.Errorf("read schema: %w", err)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return fmt.Errorf("read schema: %w", err)
 	}
 	return resolved.Validate(v)
 }

@@ -57,7 +57,7 @@ func (h *Host) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult,
 func (h *Host) ChatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
 	keys, err := h.store.Known(ctx, to)
 	if err == nil && len(keys) == 0 {
-		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", sessions.ErrBadRequest, to)
+		err = fmt.Errorf("%w: the chat %s has never written to this host: write something there first", sessions.ErrBadRequest, to)
 	}
 	return keys, err
 }

@@ -32,7 +32,7 @@ type Sent struct {
 // what it holds back then is in the ledger as withheld.
 func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return Sent{}, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
+		return Sent{}, fmt.Errorf("%w: the text is empty", sessions.ErrBadRequest)
 	}
 	id := sessions.DeliveryID(sessions.IDFor(q.Source, "delivery"))
 	if x, err := h.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {

@@ -93,7 +93,7 @@ func (h *Host) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Cal
 	depth, most := settings.OrDefault(sub.MaxSpawnDepth, 1), settings.OrDefault(sub.MaxChildrenPerAgent, 5)
 	refused := &tools.Refused{}
 	if at := tools.Depth(from); at >= depth {
-		refused.Reason = fmt.Sprintf("this sub-agent has none of its own: it is %d below the chat that asked, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
+		refused.Reason = fmt.Sprintf("this sub-agent may not start sub-agents: its depth is %d, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
 	} else if refused.Reason, err = h.Crowded(ctx, set, c, most); err != nil || refused.Reason == "" {
 		return again, err
 	}
@@ -118,7 +118,7 @@ func (h *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 		atWork[run.Key] = true
 	}
 	if len(atWork) >= most {
-		return fmt.Sprintf("this session has %d sub-agents at work, the most it may have; wait until one has ended", most), nil
+		return fmt.Sprintf("this session has %d running sub-agents, the maximum; wait until one has ended", most), nil
 	}
 	turns := settings.OrDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
 	if c.Run.Kind == sessions.ChildRun { // results may have it start more and more
@@ -126,7 +126,7 @@ func (h *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 		if err != nil || len(had) < turns || h.ages.Age(had[turns-1].Created) > time.Hour {
 			return "", err
 		}
-		return fmt.Sprintf("this sub-agent has started %d of its own within the hour, the most that session.agentToAgent.maxTurnsPerHour allows. Answer with what you have.", turns), nil
+		return fmt.Sprintf("this sub-agent has started %d sub-agents within an hour, the limit of session.agentToAgent.maxTurnsPerHour. Answer with what you have.", turns), nil
 	}
 	if !c.Run.Kind.ByAgent() {
 		return "", nil
@@ -135,7 +135,7 @@ func (h *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 	if err != nil || n < turns {
 		return "", err
 	}
-	return fmt.Sprintf("other agents have caused %d turns of this session within the hour, the most that session.agentToAgent.maxTurnsPerHour allows; in such a turn it starts no sub-agent. Answer with what you have.", n), nil
+	return fmt.Sprintf("other agents have started %d turns of this session within an hour, the limit of session.agentToAgent.maxTurnsPerHour, so this turn may not start sub-agents. Answer with what you have.", n), nil
 }
 
 // chainAbove is what the result of a sub-agent's own sub-agent continues with: the chain of its caller, nil when that is no sub-agent.
@@ -171,7 +171,7 @@ func (h *Host) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, e
 	}
 	acc, err := h.commit.Submit(ctx, e)
 	if err == nil && acc.Run.ID == "" {
-		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
+		err = &tools.Refused{Reason: "this call was already made, and the session of its sub-agent is deleted"}
 	}
 	return acc.Run, err
 }
@@ -188,7 +188,7 @@ func (h *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Cha
 		return sessions.Change{}, err
 	}
 	if task.Chain == nil {
-		return sessions.Change{}, &tools.Refused{Reason: "this session is no sub-agent's, or what it was asked for is not known any more"}
+		return sessions.Change{}, &tools.Refused{Reason: "this is not the session of a sub-agent, or its task is no longer known"}
 	}
 	c := afresh(*task.Chain)
 	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})

@@ -52,7 +52,7 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 		w.log.Debug("budget exhausted; run ends without an answer", keyRun, run.ID, keySession, run.Key, keyErr, e)
 		return o
 	}
-	w.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+	w.log.Warn("budget exhausted", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	o.Messages, o.Deliveries = []sessions.Message{msg}, []sessions.Delivery{d}
 	return o
 }
@@ -77,5 +77,5 @@ func budgetNotice(e *agent.BudgetError, to channels.Address) string {
 	if kind != "session" || to.Type != channels.Direct {
 		what = kind
 	}
-	return fmt.Sprintf("This %s has used up its budget for today. I can go on at %s, or when an owner lifts it with `/usage lift %s`.", kind, e.Until.Format("15:04"), what)
+	return fmt.Sprintf("This %s has exhausted its budget for today. I can continue at %s, or when an owner lifts the budget with `/usage lift %s`.", kind, e.Until.Format("15:04"), what)
 }

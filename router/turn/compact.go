@@ -38,10 +38,10 @@ func (w *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions
 	if err == nil {
 		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", channels.Plural(cut, "message"), sessions.ShortCount(before), sessions.ShortCount(now.Sum.Context))
 		if c.refused > 0 {
-			out.Text += " The model's provider refused " + channels.Plural(c.refused, "message") + ", so the summary says nothing of " + itOrThem(c.refused) + "."
+			out.Text += " The model's provider refused " + channels.Plural(c.refused, "message") + ", so the summary leaves out " + itOrThem(c.refused) + "."
 		}
 		if c.undone {
-			out.Text += " It refused the summary before this one as well, so that is left out."
+			out.Text += " The provider also refused the earlier summary, so the new one leaves it out."
 		}
 	}
 	return out, err
@@ -121,7 +121,7 @@ func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions
 	own := slices.DeleteFunc(slices.Clone(x.Msgs), func(m sessions.Message) bool { return m.Run != c.caller.Run.ID || m.ID == c.caller.Run.Input.ID })
 	steps, err := c.r.store.Steps(ctx, c.caller.Run.ID)
 	if err != nil {
-		return nil, fmt.Errorf("reading the steps: %w", err)
+		return nil, fmt.Errorf("read the steps: %w", err)
 	}
 	past, _, err := c.r.Transcripts.view(ctx, x, c.turn.Label, c.caller.Run, steps)
 	if err != nil {
@@ -169,9 +169,9 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	}
 	c.r.Transcripts.Forget(x.id)
 	if refused != nil {
-		return x, fmt.Errorf("keeping the summary: %w", refused)
+		return x, fmt.Errorf("store the summary: %w", refused)
 	}
-	c.r.log.Info("summed up the older part of a session", keySession, c.caller.Run.Key, keyRun, c.caller.Run.ID, "messages", cut, "before", before, "after", now.Sum.Context, "refused", c.refused)
+	c.r.log.Info("summarized the older part of a session", keySession, c.caller.Run.Key, keyRun, c.caller.Run.ID, "messages", cut, "before", before, "after", now.Sum.Context, "refused", c.refused)
 	return now, nil
 }
 
@@ -228,7 +228,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	return t, nil
 }
 
-// write makes one summary call, and puts what it cost into the ledger.
+// write makes one summary call and records its cost in the ledger.
 func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f PromptFacts) (string, error) {
 	request, err := Prompt("compact_request", f)
 	if err != nil {
@@ -243,9 +243,9 @@ func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f Pro
 	c.r.budgets.Meter(c.caller.Session, c.caller.Run).Spend(ctx, "compact", out.Final.Model, out.Usage)
 	switch {
 	case out.Final.Stop == agent.StopFilter:
-		return "", &agent.ModelError{Class: agent.Refused, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary was refused")}
+		return "", &agent.ModelError{Class: agent.Refused, Provider: out.Final.Model, Tries: 1, Err: errors.New("the provider refused the summary")}
 	case agent.CutAtOnce(out.Final.Stop, out.Final.Content, out.Usage):
-		return "", &agent.ModelError{Class: agent.TooLong, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary had no room")}
+		return "", &agent.ModelError{Class: agent.TooLong, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary does not fit")}
 	case out.Text == "":
 		return "", errors.New("the model gave an empty summary")
 	}

@@ -26,7 +26,7 @@ func (m *Merger) awaitDebounce(ctx context.Context, key sessions.Key) bool {
 	for {
 		head, err := m.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: 1})
 		if err != nil { // claim insists
-			m.log.Error("cannot list the runs that wait", keySession, key, keyErr, err)
+			m.log.Error("cannot list queued runs", keySession, key, keyErr, err)
 			return true
 		}
 		if len(head) == 0 {

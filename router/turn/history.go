@@ -56,11 +56,11 @@ func (t *Transcripts) Shown(ctx context.Context, id sessions.ID, model string) (
 func (t *Transcripts) stored(ctx context.Context, id sessions.ID) (history, error) {
 	sum, _, err := t.store.Summary(ctx, id)
 	if err != nil {
-		return history{}, fmt.Errorf("reading the summary: %w", err)
+		return history{}, fmt.Errorf("read the summary: %w", err)
 	}
 	msgs, err := t.store.Tail(ctx, id, sessions.TailQuery{Limit: t.readMost(), After: sum.Upto, IncludeTool: true, Opaque: true})
 	if err != nil {
-		return history{}, fmt.Errorf("reading the transcript: %w", err)
+		return history{}, fmt.Errorf("read the transcript: %w", err)
 	}
 	return history{id: id, Sum: sum, Msgs: msgs}, nil
 }

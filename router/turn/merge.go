@@ -25,11 +25,11 @@ type Merger struct {
 	log      *slog.Logger
 }
 
-// queueOf is the queue of a run's session, as it stands now.
+// queueOf returns the current queue of a run's session.
 func (m *Merger) queueOf(ctx context.Context, run sessions.Run) (settings.QueueRule, error) {
 	s, err := m.store.Get(ctx, run.Key)
 	if err != nil {
-		return settings.QueueRule{}, fmt.Errorf("reading the session: %w", err)
+		return settings.QueueRule{}, fmt.Errorf("read the session: %w", err)
 	}
 	return m.settings().Queue(s, run.Reply.Channel), nil
 }
@@ -56,7 +56,7 @@ func mergeable(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 || again {
 		if steps, err = w.store.Steps(ctx, run.ID); err != nil {
-			return nil, fmt.Errorf("reading the steps: %w", err)
+			return nil, fmt.Errorf("read the steps: %w", err)
 		}
 	}
 	if run.Kind != sessions.TurnRun {
@@ -65,9 +65,9 @@ func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s ses
 	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
 		taken, err := w.coalesce(ctx, set.Queue(s, run.Reply.Channel), *run, told)
 		if err != nil {
-			return nil, fmt.Errorf("taking up what waits: %w", err)
+			return nil, fmt.Errorf("merge queued messages: %w", err)
 		}
-		if len(taken) > 0 { // what was merged before is among it
+		if len(taken) > 0 { // including messages that an earlier try merged
 			steps = taken
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"parley/tools"
 )
 
-const noMore = "has used up its budget for today"
+const noMore = "has exhausted its budget for today"
 
 // A chat is told that a budget is used up although another session's question has failed by it there before: nobody read that.
 func TestBudgetNoticeBehindAFailedAsk(t *testing.T) {

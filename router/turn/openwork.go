@@ -19,19 +19,19 @@ func (t *Transcripts) openWork(ctx context.Context, run sessions.Run) (string, e
 	var items []string
 	children, err := sessions.OpenChildren(ctx, t.store, run.Key, maxOpenWork)
 	if err != nil {
-		return "", fmt.Errorf("listing the sub-agents at work: %w", err)
+		return "", fmt.Errorf("list running sub-agents: %w", err)
 	}
 	for _, x := range children {
 		task := x.Input.Text()
 		if x.Chain != nil {
 			task = cmp.Or(x.Chain.Request, task)
 		}
-		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) has been at work since %s; its result comes by itself. Its task: %s",
+		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) has been running since %s; you get its result automatically. Its task: %s",
 			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), maxLine), x.Created.Format(time.DateTime), channels.Code(task, maxLine)))
 	}
 	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
-		return "", fmt.Errorf("listing what waits: %w", err)
+		return "", fmt.Errorf("list queued runs: %w", err)
 	}
 	waiting := 0
 	for _, x := range queued {
@@ -40,11 +40,11 @@ func (t *Transcripts) openWork(ctx context.Context, run sessions.Run) (string, e
 		}
 	}
 	if waiting > 0 {
-		items = append(items, fmt.Sprintf("Messages that wait and are answered after this turn: %d", waiting))
+		items = append(items, fmt.Sprintf("Queued messages that are answered after this turn: %d", waiting))
 	}
 	jobs, err := t.store.ListJobs(ctx, run.Agent)
 	if err != nil {
-		return "", fmt.Errorf("listing the jobs: %w", err)
+		return "", fmt.Errorf("list jobs: %w", err)
 	}
 	n := 0
 	for _, j := range jobs {

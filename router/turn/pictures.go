@@ -35,15 +35,15 @@ type Pictures struct {
 // is in them: the same picture is one file.
 func (p *Pictures) Keep(all [][]byte) (out []sessions.Block, err error) {
 	if len(all) > MaxPictures {
-		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), MaxPictures)
+		return nil, fmt.Errorf("%w: %d pictures; the maximum is %d", sessions.ErrBadRequest, len(all), MaxPictures)
 	}
 	for i, data := range all {
 		mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
 		switch {
 		case !filestore.IsPicture(mime):
-			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
+			return nil, fmt.Errorf("%w: picture %d is %s; models accept JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
 		case len(data) > filestore.MaxPicture:
-			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", sessions.ErrBadRequest, i+1, len(data), filestore.MaxPicture)
+			return nil, fmt.Errorf("%w: picture %d has %d bytes; the maximum is %d", sessions.ErrBadRequest, i+1, len(data), filestore.MaxPicture)
 		case !p.media.Keeps():
 			return nil, fmt.Errorf("%w: this host has no folder for pictures", sessions.ErrBadRequest)
 		}
@@ -135,12 +135,12 @@ func picturesShown(msgs []sessions.Message) int {
 	return max(n-hidden, 1)
 }
 
-// shown gives a picture's block with its bytes, or the line that stands for it.
+// shown returns a picture's block with its bytes, or a line in its place.
 func (p *Pictures) shown(ctx context.Context, m *sessions.Message, b sessions.Block) sessions.Block {
 	data, mime, err := p.get(ctx, m, *b.Media)
 	if err != nil {
-		p.log.Warn("a picture is not shown to the model", keyMessage, m.ID, keyErr, err)
-		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that could not be loaded]"}
+		p.log.Warn("picture not shown to the model", keyMessage, m.ID, keyErr, err)
+		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that the host could not load]"}
 	}
 	b.Data, b.MIME = base64.StdEncoding.EncodeToString(data), mime
 	return b
@@ -154,7 +154,7 @@ func notLoaded(b sessions.Block) bool {
 func (p *Pictures) get(ctx context.Context, with *sessions.Message, m channels.Media) (data []byte, mime string, err error) {
 	from, ok := Origin(with)
 	if !ok {
-		return nil, "", errors.New("it is not known where it came from")
+		return nil, "", errors.New("its origin is unknown")
 	}
 	id := filestore.ID(from, m)
 	if err = p.missing.Get(id); err != nil {
@@ -162,7 +162,7 @@ func (p *Pictures) get(ctx context.Context, with *sessions.Message, m channels.M
 	}
 	if data, err = p.media.Get(ctx, from, m, filestore.MaxPicture, p.gate.Fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !filestore.IsPicture(mime) {
-			err = fmt.Errorf("it is %s, which no model can look at", mime)
+			err = fmt.Errorf("the type is %s, which models do not accept", mime)
 		}
 	}
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn continues without it

@@ -87,14 +87,14 @@ func TestPictures(t *testing.T) {
 		if got := fmt.Sprint(show("a", "b")); got != "[a image/png b image/png]" {
 			t.Errorf("two pictures: %s", got)
 		}
-		if got := fmt.Sprint(show("text")); got != "[a image/png b image/png [a picture that could not be loaded]]" {
+		if got := fmt.Sprint(show("text")); got != "[a image/png b image/png [a picture that the host could not load]]" {
 			t.Errorf("no picture: %s", got)
 		}
 		g.Stop()
 		g.Start()
 		attach()
 		a.gone = true
-		if got := fmt.Sprint(show("c")); got != "[a image/png b image/png [a picture that could not be loaded] [a picture that could not be loaded]]" {
+		if got := fmt.Sprint(show("c")); got != "[a image/png b image/png [a picture that the host could not load] [a picture that the host could not load]]" {
 			t.Errorf("after a restart, the platform has none any more: %s", got)
 		}
 		if a.times("a") != 1 || a.times("b") != 1 {
@@ -142,7 +142,7 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 		if took := time.Since(began); took < filestore.PictureTimeout || took > filestore.PictureTimeout+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
-		if strings.Count(answer, "could not be loaded") != turn.MaxPictures-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
+		if strings.Count(answer, "could not load") != turn.MaxPictures-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
 			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})

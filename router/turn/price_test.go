@@ -98,7 +98,7 @@ func TestLiftSessionOfOthers(t *testing.T) {
 				if got := g.Asks(routertest.Direct("3003"), "3003", lift); !strings.Contains(got, "Only an owner") {
 					t.Errorf("%q", got)
 				}
-				if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, lift); !strings.Contains(got, "`"+string(routertest.GuestKey)+"` is lifted until 00:00") {
+				if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, lift); !strings.Contains(got, "`"+string(routertest.GuestKey)+"` is lifted: it has no limit until 00:00") {
 					t.Errorf("%q", got)
 				}
 				if got := g.Asks(routertest.Direct(routertest.Guest), routertest.Guest, "three"); got != "echo: three" {

@@ -197,7 +197,7 @@ func (w *Worker) fallbacks(e agent.Entry, first string) (out []agent.Candidate) 
 		c, err := w.model(name)
 		switch {
 		case err != nil:
-			w.log.Warn("a fallback cannot be used", keyErr, err)
+			w.log.Warn("cannot use a fallback model", keyErr, err)
 		case c.Label != first && !slices.ContainsFunc(out, func(o agent.Candidate) bool { return o.Label == c.Label }):
 			out = append(out, c)
 		}

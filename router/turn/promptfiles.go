@@ -25,7 +25,7 @@ func (w *Worker) PromptFiles(id sessions.AgentID, persona bool) (files []agent.P
 	for _, f := range read {
 		file, err := f(dir)
 		if err != nil {
-			w.log.Warn("a file of a workspace is left out", "agent", id, keyErr, err)
+			w.log.Warn("skipped a file of a workspace", "agent", id, keyErr, err)
 		}
 		if file.Text != "" {
 			files = append(files, file)

@@ -193,15 +193,15 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		if want := []string{"file b  image/tiff", "image c image/png image/png", "file d  image/png", "file e  audio/wave"}; !slices.Equal(got, want) {
 			t.Errorf("kept %q", got)
 		}
-		if len(res.Blocks) != 16-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
+		if len(res.Blocks) != 16-1 || !strings.Contains(res.Text, "[the host did not keep attachment a: decode the bytes of the file") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if filestore.NewCache("", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if filestore.NewCache("", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[the host did not keep attachment x: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if filestore.NewCache("/dev/null/x", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if filestore.NewCache("/dev/null/x", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not write the file") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})

@@ -106,14 +106,14 @@ func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
 		}
 	}
 	if err != nil { // their sessions are archived later
-		w.log.Warn("cannot delete sub-agents whose results were worded", keyRun, run.ID, keyErr, err)
+		w.log.Warn("cannot delete finished sub-agents", keyRun, run.ID, keyErr, err)
 	}
 }
 
 // ended are runs that it was told ended in a turn. An end that is not known yet is told of with the next one.
 type ended map[sessions.RunID]bool
 
-// absorb merges what waits into the running turn, and tells those who wait for the runs that end with it, of each once.
+// absorb merges queued messages into the running turn, and notifies the waiters of each merged run once.
 func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQuery, told ended) ([]sessions.Message, error) {
 	taken, err := w.store.MergeQueued(ctx, run.ID, q)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQ
 	w.watchers.Messages(run, taken...)
 	takenUp, err := w.store.ListRuns(ctx, sessions.RunQuery{MergedInto: run.ID, Status: sessions.Done, Limit: sessions.MaxListed})
 	if err != nil { // they look again themselves
-		w.log.Error("cannot list the runs that were merged", keyRun, run.ID, keyErr, err)
+		w.log.Error("cannot list merged runs", keyRun, run.ID, keyErr, err)
 	}
 	for _, x := range takenUp {
 		if told[x.ID] {

@@ -39,15 +39,15 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 		if err == nil {
 			w.budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, but not kept
 		}
-		w.log.Debug("a turn begins again", keyRun, run.ID, keySession, run.Key)
+		w.log.Debug("a turn starts again", keyRun, run.ID, keySession, run.Key)
 	}
 }
 
-// reread brings a run at work up to date with the store, and tells of its words when they were revised.
+// reread updates a running run from the store, and reports whether its message was edited.
 func (w *Worker) reread(ctx context.Context, run *sessions.Run, revised bool) error {
 	now, err := w.store.GetRun(ctx, run.ID)
 	if err != nil {
-		return fmt.Errorf("reading the run: %w", err)
+		return fmt.Errorf("read the run: %w", err)
 	}
 	*run = now
 	w.Transcripts.Forget(run.Session)

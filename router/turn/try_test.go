@@ -71,7 +71,7 @@ func TestRunCannotBeReadAgain(t *testing.T) {
 		close(told)
 		g.Until("the store has said no", func() bool { return on.Load() == nil })
 		runs := g.Runs()
-		if runs[0].Error != "reading the run: the disk says no" {
+		if runs[0].Error != "read the run: the disk says no" {
 			t.Errorf("the turn failed with %q", runs[0].Error)
 		}
 	})

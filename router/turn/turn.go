@@ -33,7 +33,7 @@ func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
 	case w.ages.Age(w.latest(ctx, run)) > maxAnswerAge(set, run):
 		return w.expire(ctx, set, run)
 	case run.Attempt > MaxAttempts:
-		return w.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
+		return w.failure(ctx, set, run, sessions.Failed, "I could not answer this message: the host stopped during each attempt.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
 	wait, waited := context.WithTimeout(ctx, w.left(limit, run))
@@ -62,10 +62,10 @@ func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
 	if me, ok := errors.AsType[*agent.ModelError](err); ok {
 		notice = me.Notice()
 		if run.Kind == sessions.CompactRun && agent.IsRefusal(nil, err) {
-			notice = "I could not sum this conversation up: the language model's provider refused every part of it that I showed. Nothing has changed, and you can go on here. `/model` lists other models, which may take it."
+			notice = "I could not summarize this conversation: the language model's provider refused every part of it. Nothing has changed, and you can continue here. `/model` lists other models, which may accept it."
 		}
 	} else if errors.Is(err, agent.ErrTooManySteps) {
-		notice = "I stopped: this took more steps than one answer may take."
+		notice = "I stopped: this answer needed more steps than the limit allows."
 	}
 	return w.failure(ctx, set, run, sessions.Failed, notice, err)
 }
@@ -102,8 +102,8 @@ func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration)
 
 // expire ends a run that is past its time to live. It hands nothing on and tells no chat: that would be as late.
 func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
-	why := fmt.Sprintf("the run is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
-	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
+	why := fmt.Sprintf("the run is %s old: its answer would be too late", w.ages.Age(run.Created).Round(time.Second))
+	w.log.Warn("run exceeded its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = sumUsage(w.steps(ctx, run)...)
@@ -150,7 +150,7 @@ func (w *Worker) think(ctx context.Context, set *settings.Snapshot, run *session
 	defer channels.RecoverPanic(w.log, "turn", &err)
 	s, err := w.store.Get(ctx, run.Key)
 	if err != nil {
-		return out, fmt.Errorf("reading the session: %w", err)
+		return out, fmt.Errorf("read the session: %w", err)
 	}
 	t, err := w.Compose(ctx, set, s, run, again)
 	if err != nil {
@@ -211,7 +211,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 
 // failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
 func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
-	w.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
+	w.log.Error("run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
 	if refused, by := isRefused(run, err); refused {
 		msg.SetRefused(by)
@@ -228,11 +228,11 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	return o
 }
 
-// steps gives what a run has recorded, for its figures and what it had to say: an error is logged and leaves them out.
+// steps returns the recorded messages of a run; on an error it logs and returns none.
 func (w *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message {
 	steps, err := w.store.Steps(context.WithoutCancel(ctx), run.ID)
 	if err != nil {
-		w.log.Error("cannot read what a run has recorded", keyRun, run.ID, keyErr, err)
+		w.log.Error("cannot read the steps of a run", keyRun, run.ID, keyErr, err)
 	}
 	return steps
 }

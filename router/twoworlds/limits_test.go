@@ -57,7 +57,7 @@ func TestDenialByASessionThatIsHidden(t *testing.T) {
 		})
 	}
 	one, two := said["agent:main:fake:direct:3003"], said["agent:priv:main"]
-	if one != two || !strings.Contains(one, `"status":"withheld"`) || !strings.Contains(one, "the send policy lets nothing out to that chat") || strings.Contains(one, `"rule"`) {
+	if one != two || !strings.Contains(one, `"status":"withheld"`) || !strings.Contains(one, "the send policy does not allow messages to that chat") || strings.Contains(one, `"rule"`) {
 		t.Errorf("denied by one: %s\nby another: %s", one, two)
 	}
 	if !strings.Contains(said[""], `"status":"queued"`) {

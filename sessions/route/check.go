@@ -33,7 +33,7 @@ func (r Table) Check() []policy.Problem {
 	case "", sessions.PerSender:
 	case sessions.Global:
 		if len(r.Bindings) > 0 {
-			add(true, "bindings", "they have no effect with session.scope global: there is one session, of the agent %q", r.Default)
+			add(true, "bindings", "bindings have no effect with session.scope global: all chats share one session, of the agent %q", r.Default)
 		}
 	default:
 		add(false, "session.scope", "%q is none of per-sender, global", r.Config.Scope)
@@ -50,7 +50,7 @@ func (r Table) Check() []policy.Problem {
 		}
 		checkMatch(b.Match, func(warning bool, field, format string, a ...any) { add(warning, path+".match."+field, format, a...) })
 		if j := slices.IndexFunc(r.Bindings[:i], func(o sessions.Binding) bool { return reflect.DeepEqual(o.Match, b.Match) }); j >= 0 {
-			add(true, path, "never decides: bindings[%d] matches the same", j)
+			add(true, path, "has no effect: bindings[%d] matches the same", j)
 		}
 	}
 	return append(out, r.checkLinks()...)
@@ -61,7 +61,7 @@ func checkMatch(m sessions.BindingMatch, add func(warning bool, field, format st
 		add(false, "channel", "a binding needs a channel")
 	}
 	if len(m.Roles) > 0 && m.GuildID == "" {
-		add(false, "roles", "roles mean something only together with guildId")
+		add(false, "roles", "roles need guildId as well")
 	}
 	if m.Peer == nil {
 		return
@@ -93,11 +93,11 @@ func (r Table) checkLinks() []policy.Problem {
 			}
 			switch {
 			case e == "" || ok && id == "":
-				out = append(out, policy.Problem{Path: at, Message: "names nobody: write <channel>:<user id>"})
+				out = append(out, policy.Problem{Path: at, Message: "names no person: write <channel>:<user id>"})
 			case owner[e] != "" && owner[e] != name:
-				out = append(out, policy.Problem{Path: at, Message: fmt.Sprintf("%s belongs to %q already", e, owner[e])})
+				out = append(out, policy.Problem{Path: at, Message: fmt.Sprintf("%s already belongs to %q", e, owner[e])})
 			case !ok:
-				out = append(out, policy.Problem{Path: at, Warning: true, Message: fmt.Sprintf("%q names no channel: whoever has this id on any channel is taken for %s", e, name)})
+				out = append(out, policy.Problem{Path: at, Warning: true, Message: fmt.Sprintf("%q names no channel: every person with this id, on any channel, counts as %s", e, name)})
 			}
 			owner[e] = name
 		}

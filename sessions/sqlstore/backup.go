@@ -55,10 +55,10 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 		return in, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if in.Schema == 0 {
-		return in, fmt.Errorf("%s is no database of parley", path)
+		return in, fmt.Errorf("%s is not a database of parley", path)
 	}
 	if in.Schema > newest {
-		return in, fmt.Errorf("%s has schema version %d, this program knows versions up to %d: it is of a newer parley; use that one", path, in.Schema, newest)
+		return in, fmt.Errorf("%s has schema version %d, and this program supports versions up to %d: use the newer parley that wrote the file", path, in.Schema, newest)
 	}
 	var last int64
 	for _, q := range []struct {

@@ -121,7 +121,7 @@ func TestHoldAndUnfinished(t *testing.T) {
 	if err := os.WriteFile(mark, []byte("there\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "is in there") {
+	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "are in there") {
 		t.Errorf("a host starts on a folder that is half restored: %v", err)
 	}
 	if err := os.Remove(mark); err != nil {

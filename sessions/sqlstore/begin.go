@@ -64,7 +64,7 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 	} else if !ok {
 		was := *d
 		d.State, d.NotBefore = sessions.Pending, engine.FromMs(engine.Ms(b.Quota.Until))
-		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and has done so today", b.Quota.Limit)
+		d.Error = fmt.Sprintf("the account has reached today's limit: it writes first in at most %d direct chats a day", b.Quota.Limit)
 		return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
 	}
 	d.State = sessions.Sending

@@ -16,7 +16,7 @@ func (s *deliveries) Calling(d sessions.Delivery) error {
 	s.traceCall(d, "Call", engine.BeforeCommit)
 	err := s.calls.Started(&d)
 	if err != nil {
-		return fmt.Errorf("noting that delivery %s is sent, in %s: %w", d.ID, sendlog.FileName, err)
+		return fmt.Errorf("record the send of delivery %s in %s: %w", d.ID, sendlog.FileName, err)
 	}
 	s.traceCall(d, "Call", engine.AfterCommit)
 	return nil
@@ -38,7 +38,7 @@ func (s *deliveries) traceCall(d sessions.Delivery, op, phase string) {
 }
 
 // stoppedBefore is said of a delivery that a host began to send that was killed before it called the platform.
-const stoppedBefore = "the host stopped before it was sent"
+const stoppedBefore = "the host stopped before the send"
 
 // goOn does for a delivery that was found being sent what the killed host knew of it: it is put back when no platform was called, and has its receipt when one
 // has answered.

@@ -126,7 +126,7 @@ var receipt = channels.Receipt{ID: "77", At: time.Date(2026, 11, 25, 2, 30, 0, 0
 // proves: D4
 func TestFaultCalls(t *testing.T) {
 	t.Parallel()
-	const put, there = "pending, part 0, attempt 1, the host stopped before it was sent", "sent, part 1, attempt 1, 77 2026-11-25T02:30:00Z"
+	const put, there = "pending, part 0, attempt 1, the host stopped before the send", "sent, part 1, attempt 1, 77 2026-11-25T02:30:00Z"
 	c := newCaller(t, Config{})
 	c.want(c.killed(Config{}), put)
 	c.ok(c.Calling(c.d))
@@ -142,7 +142,7 @@ func TestFaultCalls(t *testing.T) {
 	c.want(c.killed(Config{}), "sending, part 1, attempt 0, 77 2026-11-25T02:30:00Z")
 	c.ok(c.PartSent(t.Context(), c.d.ID, receipt, false))
 	c.begin()
-	c.want(c.killed(Config{}), "pending, part 1, attempt 1, the host stopped before it was sent, 77 2026-11-25T02:30:00Z")
+	c.want(c.killed(Config{}), "pending, part 1, attempt 1, the host stopped before the send, 77 2026-11-25T02:30:00Z")
 	c.ok(c.Calling(c.d))
 	c.want(c.killed(Config{}), "unknown")
 }
@@ -156,11 +156,11 @@ func TestFaultCallsOfEachTry(t *testing.T) {
 	c.ok(c.Calling(c.d))
 	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "429", sessions.NotArrived))
 	c.begin()
-	c.want(c.killed(Config{}), "pending, part 0, attempt 2, the host stopped before it was sent")
+	c.want(c.killed(Config{}), "pending, part 0, attempt 2, the host stopped before the send")
 	c.ok(c.Calling(c.d))
 	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "broken off", sessions.UnknownMayRepeat))
 	c.begin()
-	c.want(c.killed(Config{}), "pending, part 0, attempt 3, the host stopped before it was sent, marked") // the second may have arrived still
+	c.want(c.killed(Config{}), "pending, part 0, attempt 3, the host stopped before the send, marked") // the second may have arrived still
 	c.ok(c.EndDelivery(t.Context(), c.d.ID, sessions.Held, "why"))
 	_, err := c.Requeue(t.Context(), c.d.ID, time.Now().Add(time.Hour))
 	c.ok(err)
@@ -169,7 +169,7 @@ func TestFaultCallsOfEachTry(t *testing.T) {
 	c.want(c.killed(Config{}), "unknown")
 
 	c.post()
-	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before the send")
 	c.file.none = true // an older program notes nothing
 	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "429", sessions.NotArrived))
 	c.begin()
@@ -207,7 +207,7 @@ func TestFaultCallsOfATurn(t *testing.T) {
 		Begin: &sessions.BeginSend{Delivery: d.ID, Check: func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }}})
 	c.ok(err)
 	c.d = acc.Deliveries[0]
-	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before the send")
 	c.ok(c.Calling(c.d))
 	c.want(c.killed(Config{}), "unknown")
 }
@@ -254,7 +254,7 @@ func TestFaultCallsThatSayNothing(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			c := newCaller(t, Config{})
-			c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
+			c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before the send")
 			c.want(c.killed(x.do(c, copied(t, c.conf.Dir))), "unknown")
 		})
 	}
@@ -323,7 +323,7 @@ func TestFaultCallsThatCannotBeNoted(t *testing.T) {
 			t.Fatalf("it is called all the same: %v", err)
 		}
 	}
-	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent") // which is true
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before the send") // which is true
 	f.cut = false
 	c.ok(c.Calling(c.d))
 	c.want(c.killed(Config{}), "unknown")
@@ -341,7 +341,7 @@ func TestFaultCallsThatCannotBeNoted(t *testing.T) {
 func TestFaultCallsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
-	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before the send")
 	c.file.read = true
 	if said, err := c.calls.Newest(); said.Len() > 0 || !errors.Is(err, errBad) {
 		t.Errorf("%d tries, %v", said.Len(), err)
@@ -379,7 +379,7 @@ func TestFaultCallsPostgres(t *testing.T) {
 		do   func(*caller)
 		want string
 	}{
-		{func(*caller) {}, "pending, part 0, attempt 1, the host stopped before it was sent"},
+		{func(*caller) {}, "pending, part 0, attempt 1, the host stopped before the send"},
 		{func(c *caller) { c.ok(c.Calling(c.d)) }, "unknown"},
 		{func(c *caller) { c.ok(c.Calling(c.d)); c.Answered(c.d, receipt, true) }, "sent, part 1, attempt 1, 77 2026-11-25T02:30:00Z"},
 	} {

@@ -126,7 +126,7 @@ func (s *runs) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.M
 			return err
 		}
 		if run.Status != sessions.Running && s.transcripts.Last() > before {
-			return engine.Conflict("run %s is %s: it records nothing more", id, run.Status)
+			return engine.Conflict("run %s is %s and accepts no more steps", id, run.Status)
 		}
 		if len(goOn) > 0 && s.transcripts.Last() > before {
 			return s.checkGoOn(t, goOn)

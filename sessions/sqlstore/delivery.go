@@ -226,7 +226,7 @@ func (s *deliveries) Retry(ctx context.Context, id sessions.DeliveryID, at time.
 // EndDelivery makes a delivery final. One that is held can still be ended otherwise, and one that failed or expired be dropped.
 func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, state sessions.DeliveryState, reason string) error {
 	if !state.Final() || state == "" {
-		return fmt.Errorf("ending delivery %s: %q is no end", id, state)
+		return fmt.Errorf("end delivery %s: %q is not a final state", id, state)
 	}
 	_, err := s.onDelivery(ctx, "EndDelivery", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		switch {
@@ -235,7 +235,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 		case !d.State.Final(), d.State == sessions.Held:
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
 		default:
-			return false, engine.Conflict("delivery %s is %s already", id, d.State)
+			return false, engine.Conflict("delivery %s is already %s", id, d.State)
 		}
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
 			d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, false)
@@ -251,7 +251,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 func (s *deliveries) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
 	return s.onDelivery(ctx, "Requeue", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
 		if d.Kind == sessions.Invite && d.State.Final() {
-			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), Is: sessions.ErrConflict}
+			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s had a pairing code, which the host does not keep: the person must write again", id), Is: sessions.ErrConflict}
 		}
 		switch d.State {
 		case sessions.Pending:

@@ -414,7 +414,7 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 	flipAnswer(t, dir)
 	before := lying(t, dir)
 	_, err = Open(context.Background(), Config{Dir: dir, CheckBudget: 1})
-	if !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "not as it was written") {
+	if !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "the checksum of page") {
 		t.Fatal(err)
 	}
 	for name, b := range lying(t, dir) {

@@ -41,7 +41,7 @@ type ending struct {
 
 func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, error) {
 	if !o.Status.Final() || o.Status == "" {
-		return nil, fmt.Errorf("finishing run %s: %q is no end", id, o.Status)
+		return nil, fmt.Errorf("finish run %s: %q is not a final status", id, o.Status)
 	}
 	f := &ending{Outcome: o}
 	var err error
@@ -83,9 +83,9 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
 	if run.Revised && !f.Revised && !at.Stop && f.Status != sessions.Stopped { // an answer to what its sender has changed
-		return acc, fmt.Errorf("finishing run %s: %w", id, sessions.ErrRevised)
+		return acc, fmt.Errorf("finish run %s: %w", id, sessions.ErrRevised)
 	}
-	if at.Stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
+	if at.Stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop came first, so the result is dropped
 		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err
 		}

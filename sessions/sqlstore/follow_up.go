@@ -25,7 +25,7 @@ func (x *stoppable) late(run sessions.Run) (bool, error) {
 	return !call.waits && !call.told && !call.stopped, err
 }
 
-// withChats leaves out the exchanges whose requester does not exist any more or is archived. A requester that its people stopped has no open exchange.
+// withChats leaves out the exchanges whose requester no longer exists or is archived. A requester that its people stopped has no open exchange.
 func (s *runs) withChats(t *tx, ends []sessions.Run) (out []sessions.Run, err error) {
 	for _, run := range ends {
 		at, err := s.sessions.Get(t, run.Chain.Requester)

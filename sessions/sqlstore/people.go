@@ -139,11 +139,11 @@ func noteAdmitted(t *tx) error {
 	return err
 }
 
-// grant makes an owner of a person who was let in.
+// grant makes an approved person an owner.
 func (s *people) grant(t *tx, g sessions.GrantOwner) error {
 	n, err := t.Exec("UPDATE paired SET owner = 1 WHERE channel = ? AND account = ? AND person = ?", string(g.Channel), string(g.Account), string(g.User))
 	if err == nil && n == 0 {
-		err = &engine.UserError{Words: fmt.Sprintf("%s:%s was not let in by a code on account %s (parley pairing list shows who was)", g.Channel, g.User, g.Account), Is: sessions.ErrNotFound}
+		err = &engine.UserError{Words: fmt.Sprintf("%s:%s was not approved on account %s: parley pairing list", g.Channel, g.User, g.Account), Is: sessions.ErrNotFound}
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 		return err
 	}
 	if admitted+rejected == 0 {
-		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
+		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither approved nor rejected on account %s: parley pairing list", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
 	}
 	if admitted > 0 { // also by an older parley
 		return noteAdmitted(t)

@@ -198,11 +198,11 @@ func (f fixture) says(t *testing.T, path string, err error, copying *atomic.Int6
 	if errors.Is(err, sessions.ErrDamaged) || strings.Contains(err.Error(), "upgrad") && !strings.Contains(err.Error(), path) {
 		t.Errorf("the error: %v", err)
 	}
-	if !strings.Contains(err.Error(), "copying it first") {
+	if !strings.Contains(err.Error(), "copy the database to") {
 		return
 	}
 	copying.Add(1)
-	for _, part := range []string{path, "Make room", "Nothing was changed"} {
+	for _, part := range []string{path, "Free disk space", "Nothing was changed"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)
 		}

@@ -147,8 +147,8 @@ func errorAnswer(id json.RawMessage, why string) []byte {
 	return text
 }
 
-// noJSON is what is said of a message that cannot be read.
-const noJSON = "its message is no JSON"
+// noJSON is the reason for a message that is not JSON.
+const noJSON = "its message is not JSON"
 
 // mended gives a message that is JSON but for numbers that are none, or characters that have to be escaped, as JSON; anything else as it is.
 //

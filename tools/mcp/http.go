@@ -31,7 +31,7 @@ const maxStream = 256 << 20
 func (s *server) dialHTTP(context.Context) (*dialed, error) {
 	u, err := url.Parse(s.conf.URL)
 	if err != nil {
-		return nil, errors.New("its address cannot be read")
+		return nil, errors.New("its address is not valid")
 	}
 	base := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,

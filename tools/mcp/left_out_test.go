@@ -16,7 +16,7 @@ import (
 func TestLeftOutIsTold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tool, left, reason string }{
-		"schema":      {`{"name":"bad","inputSchema":{"type":"string"}}`, "bad", "its arguments are no object"},
+		"schema":      {`{"name":"bad","inputSchema":{"type":"string"}}`, "bad", "its arguments are not an object"},
 		"reference":   {`{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}}`, "bad", "which is not in it"},
 		"no name":     {`{"inputSchema":{"type":"object"}}`, "(no name)", "it has no name"},
 		"odd name":    {`{"name":7,"inputSchema":{"type":"object"}}`, "(no name)", "it has no name"},
@@ -146,11 +146,11 @@ func TestHiddenTools(t *testing.T) {
 		if got[0].Hidden != 18 || got[1].Hidden != 18 || got[1].Tools != 80 { // (126 - 2) / 2 of each are shown
 			t.Errorf("%+v", got)
 		}
-		if notes := got[1].Notes(); len(notes) != 1 || !strings.Contains(notes[0], "18 of its 80 tools are found with find_tool") {
+		if notes := got[1].Notes(); len(notes) != 1 || !strings.Contains(notes[0], "agents find 18 of its 80 tools with find_tool") {
 			t.Errorf("%q", notes)
 		}
 		r.rebuild()
-		if n := strings.Count(r.log.String(), "no room for all tools"); n != 1 || !strings.Contains(r.log.String(), `hidden="a 18 of 80, b 18 of 80"`) {
+		if n := strings.Count(r.log.String(), "too many tools for one model request"); n != 1 || !strings.Contains(r.log.String(), `hidden="a 18 of 80, b 18 of 80"`) {
 			t.Errorf("logged %d times:\n%s", n, r.log)
 		}
 		r.stop()

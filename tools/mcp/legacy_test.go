@@ -44,7 +44,7 @@ func TestMessageThatIsTooLargeForSSE(t *testing.T) {
 	url, _ := legacyServer(t, http.StatusNotFound)
 	r := newRig(t, one(remote(url)))
 	r.running()
-	if got := r.call("x_echo", fmt.Sprintf(`{"bytes":%d}`, maxMessage)); !got.IsError || !strings.Contains(got.Text, "its answer is dropped: its message has 32.0 MiB") {
+	if got := r.call("x_echo", fmt.Sprintf(`{"bytes":%d}`, maxMessage)); !got.IsError || !strings.Contains(got.Text, "but the host dropped the answer: its message has 32.0 MiB") {
 		t.Errorf("too large: %.300s", got.Text)
 	}
 	if got := r.call("x_echo", `{}`); got.Text != "echo" || r.Status()[0].Restarts != 0 {
@@ -112,7 +112,7 @@ func TestUnreached(t *testing.T) {
 	s.CloseClientConnections()
 	s.Close()
 	got := r.call("x_echo", `{}`)
-	if !got.IsError || !strings.Contains(got.Text, "was not reached: ") || !strings.Contains(got.Text, "Nothing was done") || strings.Contains(got.Text, "rejected by transport") || strings.Contains(got.Text, "refused the call") {
+	if !got.IsError || !strings.Contains(got.Text, "is not reachable: ") || !strings.Contains(got.Text, "Nothing was done") || strings.Contains(got.Text, "rejected by transport") || strings.Contains(got.Text, "refused the call") {
 		t.Errorf("the call: %+v", got)
 	}
 	down := r.until("down", func(s Status) bool { return s.State == Down })
@@ -128,7 +128,7 @@ func TestErrorsOfHTTP(t *testing.T) {
 	for status, want := range map[int]string{
 		http.StatusUnauthorized:       "answered the call with 401 Unauthorized. Nothing was done",
 		http.StatusTooManyRequests:    "answered the call with 429 Too Many Requests. Nothing was done",
-		http.StatusServiceUnavailable: "answered the call with 503 Service Unavailable. Whether it was done is not known",
+		http.StatusServiceUnavailable: "answered the call with 503 Service Unavailable. The call may have been done",
 	} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +186,7 @@ func TestLargeAnswersOverHTTP(t *testing.T) {
 			defer s.Close()
 			r := newRig(t, one(remote(s.URL)))
 			r.running()
-			if got := r.call("x_t", `{"large":true}`); !got.IsError || !strings.Contains(got.Text, "its answer is dropped: its message has 32.0 MiB; at most 32 MiB are read") {
+			if got := r.call("x_t", `{"large":true}`); !got.IsError || !strings.Contains(got.Text, "but the host dropped the answer: its message has 32.0 MiB; at most 32 MiB are read") {
 				t.Errorf("large: %.300s", got.Text)
 			}
 			if got := r.call("x_t", `{}`); got.Text != "small" || r.Status()[0].Restarts != 0 {

@@ -160,7 +160,7 @@ func (l *link) expire() {
 }
 
 // errExpired is why a connection is over whose session the server has forgotten.
-var errExpired error = &misbehaved{"it does not know the session any more"}
+var errExpired error = &misbehaved{"it no longer knows the session"}
 
 // suspect asks for a ping.
 func (l *link) suspect() { signal(l.doubt) }
@@ -198,7 +198,7 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
-				a.err = fmt.Errorf("what it sent could not be read: %v", p)
+				a.err = fmt.Errorf("its message is not valid: %v", p)
 			}
 			done <- a
 		}()

@@ -59,7 +59,7 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 			s.log.Warn("cannot read all tools of the MCP server", "page", n+1, keyErr, s.plain(err))
 			return found, nil
 		case err != nil:
-			return found, fmt.Errorf("its tools cannot be listed: %w", err)
+			return found, fmt.Errorf("list its tools: %w", err)
 		}
 		before := len(found.seen)
 		s.reduce(&found, page.Tools) // at once: a page is large, what is kept of it is not
@@ -129,7 +129,7 @@ func (s *server) reduce(u *usable, page []*sdk.Tool) {
 		case len(x.Name) > mostOwnName:
 			err = errors.New("its name is too long")
 		case task == "required":
-			err = errors.New("it can only be called as a task of MCP (taskSupport: required), which parley does not do")
+			err = errors.New("it can only be called as a task of MCP (taskSupport: required), which parley does not support")
 		}
 		if err != nil {
 			out := LeftOut{cmp.Or(line(s.secretless(x.Name), 100), "(no name)"), line(s.secretless(err.Error()), 300)}

@@ -40,7 +40,7 @@ func (s *server) dialer() dialer {
 func (s *server) spawn(context.Context) (*dialed, error) {
 	path, err := exec.LookPath(s.conf.Command)
 	if err != nil {
-		return nil, fmt.Errorf("the command cannot be run: %w", err)
+		return nil, fmt.Errorf("run the command: %w", err)
 	}
 	at, err := s.folders()
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *server) spawn(context.Context) (*dialed, error) {
 	}
 	p, err := start(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("the command cannot be run: %w", err)
+		return nil, fmt.Errorf("run the command: %w", err)
 	}
 	last := &stderrTail{read: make(chan struct{})}
 	go func() {

@@ -40,7 +40,7 @@ func TestKilledDuringACall(t *testing.T) {
 	r := newRig(t, one(fake("good")))
 	r.running()
 	before := r.names(false)
-	if got := r.call("x_die", "{}"); !got.IsError || !strings.Contains(got.Text, "stopped while the call was at work") {
+	if got := r.call("x_die", "{}"); !got.IsError || !strings.Contains(got.Text, "stopped during the call") {
 		t.Errorf("the call: %+v", got)
 	}
 	down := r.until("down", func(s Status) bool { return s.State == Down || s.Restarts > 0 })
@@ -80,7 +80,7 @@ func TestStandardError(t *testing.T) {
 	if !strings.Contains(log, strings.Repeat("y", logLine-200)) || strings.Contains(log, "key-01") {
 		t.Error("a secret is cut before it is taken out")
 	}
-	if n := strings.Count(log, "the MCP server says"); n > logBurst+5*logRate || n < logBurst {
+	if n := strings.Count(log, "MCP server wrote to standard error"); n > logBurst+5*logRate || n < logBurst {
 		t.Errorf("%d lines are in the log", n)
 	}
 	if strings.Contains(log, strings.Repeat("x", logLine+1)) {
@@ -138,7 +138,7 @@ func TestMessageThatIsTooLarge(t *testing.T) {
 	other := make(chan tools.Result)
 	go func() { other <- r.call("x_wait", "{}") }()
 	got := r.call("x_picture", `{"bytes":30000000}`)
-	if !got.IsError || !strings.Contains(got.Text, "answered the call, and its answer is dropped: its message has 38.1 MiB; at most 32 MiB are read") {
+	if !got.IsError || !strings.Contains(got.Text, "answered the call, but the host dropped the answer: its message has 38.1 MiB; at most 32 MiB are read") {
 		t.Errorf("one of 30 MB: %.300s", got.Text)
 	}
 	r.call("x_release", "{}")

@@ -24,7 +24,7 @@ func TestRefusedAlone(t *testing.T) {
 		"it is not named": {403, "", `{"error":"insufficient_scope"}`, "lacks the right for this tool, and only the owner"},
 		"forbidden":       {403, "", "no", "answered the call with 403 Forbidden. Nothing was done"},
 		"not understood":  {422, "", "no", "answered the call with 422 Unprocessable Entity. Nothing was done"},
-		"failed":          {500, "", "no", "answered the call with 500 Internal Server Error. Whether it was done is not known"},
+		"failed":          {500, "", "no", "answered the call with 500 Internal Server Error. The call may have been done"},
 		"with a message":  {403, "", `{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"not yours"}}`, "refused the call: not yours"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,10 +38,10 @@ func schemaOf(v any) (json.RawMessage, renames, error) {
 		top, ok = map[string]any{}, true
 	}
 	if !ok {
-		return nil, nil, errors.New("its schema is no object")
+		return nil, nil, errors.New("its schema is not an object")
 	}
 	if types := typesOf(top); len(types) > 0 && !slices.Contains(types, "object") {
-		return nil, nil, errors.New("its arguments are no object")
+		return nil, nil, errors.New("its arguments are not an object")
 	}
 	if b, err := encodeJSON(top); err != nil || len(b) > mostSchema { // before any work on it
 		return nil, nil, fmt.Errorf("its schema has more than %d KiB", mostSchema>>10)

@@ -40,10 +40,10 @@ type Status struct {
 	LeftOut []LeftOut `json:"leftOut,omitempty"` // tools that agents have not got; at most maxLeftOut and what else there is
 }
 
-// Notes says what is noteworthy about its tools, one line each.
+// Notes returns remarks about the server's tools, one line each.
 func (s Status) Notes() (out []string) {
 	if s.Hidden > 0 {
-		out = append(out, fmt.Sprintf("MCP server %s: %d of its %d tools are found with find_tool: a request to a model takes %d tools in all",
+		out = append(out, fmt.Sprintf("MCP server %s: agents find %d of its %d tools with find_tool, because a model request has room for %d tools",
 			s.Name, s.Hidden, s.Tools, tools.MaxInRequest))
 	}
 	for _, l := range s.LeftOut {
@@ -172,7 +172,7 @@ func (s *server) supervise(ctx context.Context) {
 		s.mu.Unlock()
 		s.all.rebuild()
 		settle() // its state is known
-		s.log.Warn("the MCP server is started again", keyErr, why, "in", wait.Round(time.Millisecond).String())
+		s.log.Warn("restarting the MCP server", keyErr, why, "in", wait.Round(time.Millisecond).String())
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -194,7 +194,7 @@ func (s *server) run(ctx context.Context, settle func()) error {
 	err = s.late(ctx, begin, err)
 	if err == nil {
 		s.set(l, list)
-		s.log.Info("the MCP server runs", "tools", len(list.tools), "is", l.described())
+		s.log.Info("MCP server is running", "tools", len(list.tools), "is", l.described())
 		settle()
 		err = s.serve(ctx, l)
 		s.mu.Lock()
@@ -245,7 +245,7 @@ func (s *server) set(l *link, list usable) {
 }
 
 // errHangs is why a server that does not answer is replaced.
-var errHangs error = &misbehaved{"it does not answer any more"}
+var errHangs error = &misbehaved{"it no longer answers"}
 
 // serve watches a connection until it ends: it pings a server that has nothing to do, or that let a call run out of its time, and
 // reads its list of tools again when that has changed.
@@ -298,7 +298,7 @@ func (s *server) relist(ctx context.Context, l *link) {
 	s.mu.Lock()
 	s.tools, s.left = list.tools, list.all()
 	s.mu.Unlock()
-	s.log.Info("the tools of the MCP server have changed", "tools", len(list.tools))
+	s.log.Info("tools of the MCP server have changed", "tools", len(list.tools))
 	s.all.rebuild()
 }
 

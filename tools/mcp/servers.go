@@ -298,7 +298,7 @@ func (s *Servers) tellHidden(all []*server, hidden map[*server]int) {
 	s.hiddenTold = text
 	s.mu.Unlock()
 	if text != "" && !known {
-		s.deps.Log.Warn("requests have no room for all tools", "most", tools.MaxInRequest, "hidden", text,
+		s.deps.Log.Warn("too many tools for one model request", "most", tools.MaxInRequest, "hidden", text,
 			"hint", "agents find them with find_tool; allow and deny of a server, or of an agent, choose")
 	}
 }

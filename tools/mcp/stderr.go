@@ -49,7 +49,7 @@ func (s *server) follow(r io.Reader, last *stderrTail) {
 					dropped = 0
 				}
 				if said := line(s.secretless(clean(string(text))), logLine); said != "" {
-					s.log.Info("the MCP server says", "line", said)
+					s.log.Info("MCP server wrote to standard error", "line", said)
 					last.set(said)
 				}
 			} else {

@@ -37,11 +37,11 @@ func (t *tool) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 func (t *tool) call(ctx context.Context, c tools.Call, again bool) (tools.Result, error) {
 	s := t.server
 	if !s.serves(c.Caller.Sandboxed) {
-		return failed("This tool is not for this session. Nothing was done."), nil
+		return failed("This session may not use this tool. Nothing was done."), nil
 	}
 	l, why := s.current()
 	if l == nil {
-		return failed("The MCP server %s is not running: %s. Nothing was done; try again later, or go on without it.", s.name, why), nil
+		return failed("The MCP server %s is not running: %s. Nothing was done; try again later, or continue without it.", s.name, why), nil
 	}
 	limit := time.Duration(s.conf.TimeoutSeconds) * time.Second
 	call, cancel := context.WithTimeout(ctx, limit)
@@ -56,7 +56,7 @@ func (t *tool) call(ctx context.Context, c tools.Call, again bool) (tools.Result
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return tools.Result{}, ctx.Err()
 		}
-		return failed("The MCP server %s did not get to the call. Nothing was done; try again later.", s.name), nil
+		return failed("The MCP server %s is busy. Nothing was done; try again later.", s.name), nil
 	}
 	p := &sdk.CallToolParams{Name: t.name, Arguments: t.arguments.restore(c.Args)}
 	if c.Progress != nil {
@@ -94,9 +94,9 @@ func (t *tool) failure(call context.Context, l *link, limit time.Duration, try *
 	switch {
 	case gone != nil:
 		l.suspect()
-		return failed("The MCP server %s was not reached: %s. Nothing was done; try again later, or go on without it.", s.name, s.plain(gone.cause))
+		return failed("The MCP server %s is not reachable: %s. Nothing was done; try again later, or continue without it.", s.name, s.plain(gone.cause))
 	case answered && refused.Code == codeDropped:
-		return failed("The MCP server %s answered the call, and its answer is dropped: %s. The call was probably done; ask for less, or for a part.",
+		return failed("The MCP server %s answered the call, but the host dropped the answer: %s. The call was probably done; ask for less, or for a part.",
 			s.name, s.plain(refused))
 	case try.scope.Load() != nil:
 		return failed("The MCP server %s refused the call: %s. Nothing was done; its other tools may work.", s.name, lackingRight(line(s.secretless(clean(*try.scope.Load())), 200)))
@@ -106,13 +106,13 @@ func (t *tool) failure(call context.Context, l *link, limit time.Duration, try *
 	case answered && refused.Code != codeRejected:
 		return failed("The MCP server %s refused the call: %s%s", s.name, s.plain(refused), s.secretless(details(refused)))
 	case ended || l.life.Err() != nil || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF):
-		return failed("The MCP server %s stopped while the call was at work. Whether it was done is not known.", s.name)
+		return failed("The MCP server %s stopped during the call. The call may have been done.", s.name)
 	case errors.Is(call.Err(), context.DeadlineExceeded):
 		l.suspect()
-		return failed("The MCP server %s did not answer within %s. Whether the call was done is not known.", s.name, limit)
+		return failed("The MCP server %s did not answer within %s. The call may have been done.", s.name, limit)
 	}
 	l.suspect()
-	return failed("The call of the MCP server %s failed: %s. Whether it was done is not known.", s.name, s.plain(err))
+	return failed("The call of the MCP server %s failed: %s. The call may have been done.", s.name, s.plain(err))
 }
 
 // lackingRight says that the token of a server lacks rights, and who can change that.
@@ -138,7 +138,7 @@ func afterStatus(status int) string {
 	if status < http.StatusInternalServerError {
 		return "Nothing was done."
 	}
-	return "Whether it was done is not known."
+	return "The call may have been done."
 }
 
 func failed(format string, a ...any) tools.Result {

@@ -28,7 +28,7 @@ func messagesOver(most int, no func(n int) *Refusal) Check {
 }
 
 // fewer is what people see of an endpoint that takes few messages: the older ones are summed up, or left out.
-var fewer = Expectation{Refused: Any, Again: Any, Plain: `echo: hello`, Follow: `echo: and now`, Restart: `echo: are you there`, Back: `echo: and here`, Log: `max-messages[\s\S]*summed up the older part of a session`, Lacks: []string{`provider refused the request`}}
+var fewer = Expectation{Refused: Any, Again: Any, Plain: `echo: hello`, Follow: `echo: and now`, Restart: `echo: are you there`, Back: `echo: and here`, Log: `max-messages[\s\S]*summarized the older part of a session`, Lacks: []string{`provider refused the request`}}
 
 // counted are endpoints that bound the number of messages, or the size of tools.
 var counted = []Row{

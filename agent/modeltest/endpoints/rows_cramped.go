@@ -14,7 +14,7 @@ func cramped(say Say) Mind {
 func alwaysCramped(*Call) Say { return Say{Finish: "length", Used: 8192} }
 
 // lengthWords are what people see of an endpoint that never has room for an answer.
-const lengthWords = `^The language model reached its length limit before it said a word\.`
+const lengthWords = `^The language model reached its length limit before it wrote an answer\.`
 
 // atLength ends Responses without output as incomplete.
 func atLength(_ *Call, response obj) {

@@ -47,7 +47,7 @@ func failedAtTheEnd(_ *Call, pieces []Piece) []Piece {
 }
 
 // mayBeCut stands behind an answer whose end was not marked.
-const mayBeCut = "\n\n\\(The answer may be cut off: the language model's provider did not say that it is complete\\. Ask me to go on when something is missing\\.\\)$"
+const mayBeCut = "\n\n\\(The answer may be cut off: the language model's provider did not confirm the end\\. If something is missing, ask me to continue\\.\\)$"
 
 // unmarked is what people see of endpoints that never mark the end of an answer. With the second answer of a life that is known.
 var unmarked = Expectation{Plain: `^echo: hello\.` + mayBeCut, Killed: `^The tool names a session\.` + mayBeCut, Follow: `^echo: and now\?\.$`, Restart: `^echo: are you there\?\.` + mayBeCut, Back: `^echo: and here\?\.$`, Log: `answers lack an end mark`}

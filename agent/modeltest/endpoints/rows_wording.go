@@ -35,7 +35,7 @@ func veryTalkative(c *Call) Say {
 }
 
 // summedUp is what people see of a talkative model whose conversation is summed up when it is too long.
-var summedUp = Expectation{Plain: `^echo: hello`, Tool: `^The tool names a session`, Follow: `^echo: and now`, Restart: `^echo: are you there`, Back: `^echo: and here`, Refused: Any, Again: Any, Log: "summed up the older part of a session"}
+var summedUp = Expectation{Plain: `^echo: hello`, Tool: `^The tool names a session`, Follow: `^echo: and now`, Restart: `^echo: are you there`, Back: `^echo: and here`, Refused: Any, Again: Any, Log: "summarized the older part of a session"}
 
 // windowful is a row of an endpoint whose conversation is too long after some messages, in words of its own.
 func windowful(id, vendor, source, does string, no *Refusal) Row {

@@ -110,7 +110,7 @@ func (db *DB) Writer() *Conn { return db.writer }
 // Connect opens the writer's connection, and owns a database on a server.
 func (db *DB) Connect(ctx context.Context) (err error) {
 	if db.writer, err = db.connectWriter(ctx); err != nil {
-		return fmt.Errorf("opening the store in %s: %w", db.conf.Name, err)
+		return fmt.Errorf("open the store in %s: %w", db.conf.Name, err)
 	}
 	return nil
 }

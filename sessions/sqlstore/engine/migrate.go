@@ -62,10 +62,10 @@ func (db *DB) Migrate(ctx context.Context) error {
 	}
 	have, err := db.writer.Version(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the schema version of the store in %s: %w", db.conf.Name, err)
+		return fmt.Errorf("read the schema version of the store in %s: %w", db.conf.Name, err)
 	}
 	if have > newest {
-		return fmt.Errorf("the store in %s has schema version %d, this program knows versions up to %d: it was used by a newer parley; run that one", db.conf.Name, have, newest)
+		return fmt.Errorf("the store in %s has schema version %d, and this program supports versions up to %d: run the newer parley that used the store", db.conf.Name, have, newest)
 	}
 	if have > 0 {
 		if err := db.conf.CheckSchema(ctx, db.writer, db.conf.Name, have); err != nil {
@@ -137,7 +137,7 @@ func (db *DB) migrate(ctx context.Context, dir fs.FS, up func(*goose.Provider) e
 	pool.SetMaxOpenConns(1)
 	p, err := goose.NewProvider(dialect, pool, dir, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return fmt.Errorf("migrating the store: %w", err)
+		return fmt.Errorf("migrate the store: %w", err)
 	}
 	return up(p)
 }
@@ -161,7 +161,7 @@ func (db *DB) create(ctx context.Context) error {
 // NotUpgraded says that a migration failed and what there is to do.
 func NotUpgraded(name string, have, newest int64, err error) error {
 	if Full(err) {
-		err = fmt.Errorf("%w. Make room and start again: it goes on where it stopped", err)
+		err = fmt.Errorf("%w. Free disk space and start again: the upgrade continues where it stopped", err)
 	}
-	return fmt.Errorf("upgrading the store in %s from schema version %d to %d: %w", name, have, newest, err)
+	return fmt.Errorf("upgrade the store in %s from schema version %d to %d: %w", name, have, newest, err)
 }

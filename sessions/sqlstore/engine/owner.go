@@ -37,11 +37,11 @@ type Folder struct {
 // Own takes a state folder, or says who has it.
 func Own(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the state folder: %w", err)
+		return nil, fmt.Errorf("create the state folder: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, ownerFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the owner lock: %w", err)
+		return nil, fmt.Errorf("open the owner lock: %w", err)
 	}
 	deadline := time.Now().Add(lockTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -143,7 +143,7 @@ func readOnce(ctx context.Context, db *DB, fn func(*Conn) error) (isAway bool, e
 	if c == nil {
 		if c, err = db.conf.Dialect.Connect(ctx, db.conf.ReadDSN); err != nil {
 			c = nil
-			return away(err), fmt.Errorf("connecting to the database: %w", err)
+			return away(err), fmt.Errorf("connect to the database: %w", err)
 		}
 	}
 	if err := fn(c); err != nil {

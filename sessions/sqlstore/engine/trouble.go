@@ -43,9 +43,9 @@ func (db *DB) Probe(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		if before := db.Trouble(); before != nil {
-			return fmt.Errorf("%w; it is tried again: %w", before, ctx.Err())
+			return fmt.Errorf("%w; the host tries again: %w", before, ctx.Err())
 		}
-		return fmt.Errorf("probing the store in %s: %w", db.conf.Name, ctx.Err())
+		return fmt.Errorf("probe the store in %s: %w", db.conf.Name, ctx.Err())
 	}
 }
 
@@ -56,7 +56,7 @@ func (db *DB) note(wrote bool, err error) {
 		db.trouble.Store(nil)
 	case err != nil && db.fault(err):
 		if Locked(err) {
-			err = fmt.Errorf("another program has locked it: %w", err)
+			err = fmt.Errorf("another program has locked the store: %w", err)
 		}
 		e := fmt.Errorf("cannot write to %s: %w", db.conf.Name, err)
 		db.trouble.Store(&e)

@@ -37,7 +37,7 @@ type uncertain struct {
 func (db *DB) Uncertain() bool { return db.uncertain != nil }
 
 // errNotCommitted is wrapped when PostgreSQL says that a commit was not made whose answer was lost.
-var errNotCommitted = errors.New("the connection was lost before the commit was made")
+var errNotCommitted = errors.New("the connection was lost before the commit")
 
 // uncertainTimeout bounds how long the writer waits for a server to say whether a commit was made, before its callers are told that nobody
 // knows. A failover takes 5 to 8 seconds.

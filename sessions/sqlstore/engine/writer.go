@@ -313,7 +313,7 @@ func (db *DB) ready(ctx context.Context) error {
 func (db *DB) reconnect(ctx context.Context) error {
 	c, err := db.connectWriter(ctx)
 	if err != nil {
-		return fmt.Errorf("reconnecting to the database: %w", err)
+		return fmt.Errorf("reconnect to the database: %w", err)
 	}
 	_ = db.writer.Close() // it is broken
 	db.writer = c

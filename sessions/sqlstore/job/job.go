@@ -91,7 +91,7 @@ func (s *Rows) Due(t *engine.Tx, f sessions.Firing) (j sessions.Job, err error) 
 	case !found && f.Due.IsZero():
 		return j, engine.NotFound("job", f.Job)
 	case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
-		return j, engine.Conflict("job %s is not due at that time any more", f.Job)
+		return j, engine.Conflict("job %s is no longer due at that time", f.Job)
 	}
 	return j, nil
 }

@@ -28,7 +28,7 @@ func CheckReleased(ctx context.Context, c *engine.Conn, name string, have int64)
 			continue
 		}
 		if _, err := c.Number(ctx, u.query); err != nil {
-			return fmt.Errorf("the store in %s has schema version %d as a build before the first release had it, which cannot be used any more; nothing was changed. Go on with that build, or move the state folder away to begin with an empty one (%w)",
+			return fmt.Errorf("the store in %s has schema version %d of a build before the first release, which this program does not support. Nothing was changed. Use that build, or move the state folder away to start with an empty one (%w)",
 				name, have, err)
 		}
 	}

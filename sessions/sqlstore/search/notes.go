@@ -60,12 +60,12 @@ func (s *Notes) CatchUp(ctx context.Context, c *engine.Conn) error {
 	}
 	for _, n := range old {
 		if err := s.index(exec, n.num, n.agent, n.text); err != nil {
-			return fmt.Errorf("indexing the notes: %w", err) // the connection is closed, and nothing of it stays
+			return fmt.Errorf("index the notes: %w", err) // the connection is closed, and nothing of it stays
 		}
 	}
 	if !s.db.Dialect().Postgres {
 		if _, err := exec(engine.CountOne); err != nil {
-			return fmt.Errorf("indexing the notes: %w", err)
+			return fmt.Errorf("index the notes: %w", err)
 		}
 	}
 	_, err = exec("COMMIT")

@@ -17,7 +17,7 @@ func (s *Rows) ArchiveOrDelete(t *engine.Tx, key sessions.Key, forGood bool) err
 	// Of other sessions are turns that began here: see StoppedRun.Home.
 	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE (key = ? OR transcript = ?) AND status IN ('queued', 'running')", string(k.Key), k.Transcript)
 	if err == nil && open > 0 {
-		err = engine.Conflict("session %s has %d runs that are queued or at work", k.Key, open)
+		err = engine.Conflict("session %s has %d runs that are queued or running", k.Key, open)
 	}
 	if err != nil {
 		return err

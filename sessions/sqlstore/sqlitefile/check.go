@@ -21,9 +21,9 @@ import (
 // checkBudget is how long Open waits for the check of the database. What takes longer continues after the work.
 const checkBudget = 250 * time.Millisecond
 
-// errCorrupt says that a database file is damaged, and what a person can do.
+// errCorrupt returns the error for a damaged database file, with the commands that help.
 func errCorrupt(path, what string) error {
-	return fmt.Errorf("%w: %s: %s. The files are left as they are. Keep a copy of %s, and of %s-wal if there is one; then put a backup in their place with: parley restore FILE",
+	return fmt.Errorf("%w: %s: %s. Nothing was changed. Keep a copy of %s, and of %s-wal if that exists; then restore a backup with: parley restore FILE",
 		sessions.ErrDamaged, path, what, path, path)
 }
 
@@ -38,21 +38,21 @@ func checkLost(dir, path string) error {
 	} else if err == nil {
 		found = "it is empty"
 	} else if !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("opening the store: %w", err)
+		return fmt.Errorf("open the store: %w", err)
 	}
 	agents, err := os.ReadDir(filepath.Join(dir, "agents"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("looking for transcripts: %w", err)
+		return fmt.Errorf("look for transcripts: %w", err)
 	}
 	for _, a := range agents {
 		folder := filepath.Join(dir, "agents", a.Name(), "sessions")
 		files, err := os.ReadDir(folder)
 		if err != nil && !errors.Is(err, os.ErrNotExist) && a.IsDir() {
-			return fmt.Errorf("looking for transcripts: %w", err)
+			return fmt.Errorf("look for transcripts: %w", err)
 		}
 		for _, f := range files {
 			if strings.HasSuffix(f.Name(), ".jsonl") {
-				return fmt.Errorf("%w: %s: %s, but the state folder was in use: there are transcripts, such as %s. Nothing was changed. Put a backup of the database in its place; or, to begin with an empty store, move the folder %s away",
+				return fmt.Errorf("%w: %s: %s, but the state folder was in use: it has transcripts, such as %s. Nothing was changed. Restore a backup with: parley restore FILE; or, to start with an empty store, move the folder %s away",
 					sessions.ErrDamaged, path, found, filepath.Join(folder, f.Name()), filepath.Join(dir, "agents"))
 			}
 		}
@@ -68,12 +68,12 @@ func checkHeader(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
+		return fmt.Errorf("open the store: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
+		return fmt.Errorf("open the store: %w", err)
 	}
 	size := info.Size()
 	if size == 0 {
@@ -81,24 +81,24 @@ func checkHeader(path string) error {
 	}
 	var h [100]byte
 	if n, err := io.ReadFull(f, h[:]); err != nil {
-		return errCorrupt(path, fmt.Sprintf("it is cut off after %d bytes, inside its header", n))
+		return errCorrupt(path, fmt.Sprintf("the file ends after %d bytes, inside its header", n))
 	}
 	if string(h[:16]) != sqliteMagic {
-		return errCorrupt(path, "it does not begin like a SQLite database")
+		return errCorrupt(path, "the file is not a SQLite database")
 	}
 	page := int64(binary.BigEndian.Uint16(h[16:]))
 	if page == 1 {
 		page = 65536
 	}
 	if page < 512 || page&(page-1) != 0 {
-		return errCorrupt(path, fmt.Sprintf("its header names a page size of %d", page))
+		return errCorrupt(path, fmt.Sprintf("the header has the page size %d", page))
 	}
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return nil // the log may hold the pages that the file has not got yet
 	}
 	want := int64(binary.BigEndian.Uint32(h[28:])) * page
 	if valid := binary.BigEndian.Uint32(h[24:]) == binary.BigEndian.Uint32(h[92:]); valid && size < want {
-		return errCorrupt(path, fmt.Sprintf("it is cut off: %d bytes are there, its header says %d", size, want))
+		return errCorrupt(path, fmt.Sprintf("the file is cut off: it has %d of the %d bytes in its header", size, want))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (g *Guard) Attach(ctx context.Context, c *engine.Conn) (err error) {
 	name := filepath.Join(g.conf.Dir, SumsFile)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("opening the sums of the database's pages: %w", err)
+		return fmt.Errorf("open the page checksums: %w", err)
 	}
 	engine.Tighten(name)
 	x := &pageChecksums{f: g.plainly(f), log: WAL{wrap: g.conf.Log}, settled: true}
@@ -59,7 +59,7 @@ func (g *Guard) Attach(ctx context.Context, c *engine.Conn) (err error) {
 				err = x.forget(l)
 			}
 			if err != nil {
-				return fmt.Errorf("beginning the sums of the database's pages: %w", err)
+				return fmt.Errorf("create the page checksums: %w", err)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (g *Guard) compare(ctx context.Context) (same func() error, err error) {
 }
 
 // errNotCompared: whether the database is as it was written is not known.
-var errNotCompared = errors.New("comparing the database with its checksums")
+var errNotCompared = errors.New("verify the page checksums")
 
 func (g *Guard) plainly(f *os.File) File {
 	if g.conf.Plain != nil {

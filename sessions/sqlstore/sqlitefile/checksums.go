@@ -208,15 +208,15 @@ func readAll(f io.ReaderAt, b []byte, at int64) (int, error) {
 
 // notAsWritten says which pages are damaged.
 func notAsWritten(path string, bad []uint32) error {
-	what := fmt.Sprintf("its page %d is not as it was written", bad[0])
+	what := fmt.Sprintf("the checksum of page %d is wrong", bad[0])
 	if len(bad) > 1 {
-		what = fmt.Sprintf("%d of its pages are not as they were written, such as page %d", len(bad), bad[0])
+		what = fmt.Sprintf("the checksums of %d pages are wrong, such as page %d", len(bad), bad[0])
 	}
 	return errCorrupt(path, what+". "+howToGoOn(path))
 }
 
 func howToGoOn(path string) string {
-	return "A disk or a copy damaged it, or something else wrote to it. To go on with what is there, remove " + path + "-commits"
+	return "A disk, a copy or another program damaged the database. To accept the database as it is, remove " + path + "-commits"
 }
 
 // checkClosed reports whether a start would accept a database that is not in use. It changes nothing.

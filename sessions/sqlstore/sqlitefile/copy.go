@@ -139,7 +139,7 @@ func CheckUnfinished(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for an unfinished restore: %w", err)
+		return fmt.Errorf("look for an unfinished restore: %w", err)
 	}
-	return fmt.Errorf("%w: a restore into %s was interrupted: run parley restore FILE again. What was there before is in %s", sessions.ErrDamaged, dir, strings.TrimSpace(string(b)))
+	return fmt.Errorf("%w: a restore into %s was interrupted: run parley restore FILE again. The earlier files are in %s", sessions.ErrDamaged, dir, strings.TrimSpace(string(b)))
 }

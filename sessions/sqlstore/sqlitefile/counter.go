@@ -80,7 +80,7 @@ func checkCommits(ctx context.Context, dir, path string) (l diskState, err error
 		return l, nil
 	}
 	if err != nil {
-		return l, fmt.Errorf("looking for the number of the last commit: %w", err)
+		return l, fmt.Errorf("read the commit counter: %w", err)
 	}
 	was := parseCounter(b)
 	if was.commits < 0 && !was.corruptCopy && !was.marked {
@@ -104,7 +104,7 @@ func checkCommits(ctx context.Context, dir, path string) (l diskState, err error
 	case l.commits < was.commits:
 		err = errMissingCommits(path, was.commits-l.commits)
 	case was.marked:
-		err = errCorrupt(path, "an earlier start found that it is not as it was written. "+howToGoOn(path))
+		err = errCorrupt(path, "an earlier start found a wrong checksum. "+howToGoOn(path))
 	default:
 		// A program that counts in the first line alone has gone on from the others: what seems to be a flipped bit may be its number.
 		l.corruptCopy = was.corruptCopy
@@ -124,13 +124,13 @@ func isAbsent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
-// forgetGone removes what is noted beside a database that is gone: a new one is made.
+// forgetGone removes the files beside a deleted database, before a new database is made.
 func (g *Guard) forgetGone() error {
 	if !isAbsent(g.file) {
 		return nil
 	}
 	if err := os.Remove(filepath.Join(g.conf.Dir, CommitsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing what is left of a database that is gone: %w", err)
+		return fmt.Errorf("remove the files of a deleted database: %w", err)
 	}
 	return nil
 }
@@ -141,15 +141,15 @@ func onlyLook(path string) string {
 }
 
 func errMissingCommits(path string, missing int64) error {
-	at := "a time that is not known"
+	at := "an unknown time"
 	if info, err := os.Stat(path + "-commits"); err == nil {
 		at = info.ModTime().Format(time.DateTime)
 	}
-	return fmt.Errorf("%w: %s: its newest commits are missing (%d, the last one of %s): its log, %s-wal, was removed, cut off or damaged, or an older copy was put in its place. Nothing was changed. Put back what was there before; or put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
+	return fmt.Errorf("%w: %s: the newest commits are missing (%d, the last one of %s): the WAL, %s-wal, was removed, cut off or damaged, or an older copy has replaced the database. Nothing was changed. Put the earlier files back; or restore a backup with: parley restore FILE; or, to accept the database as it is, remove %s-commits",
 		sessions.ErrDamaged, path, missing, at, path, path)
 }
 
-// Count opens the file of the number and goes on from the one in the database. It implements engine.Guard.
+// Count opens the commit counter and continues from the number in the database. It implements engine.Guard.
 func (g *Guard) Count(ctx context.Context, c *engine.Conn) (_ int64, err error) {
 	var l diskState
 	if err = l.read(ctx, c); err != nil {
@@ -158,7 +158,7 @@ func (g *Guard) Count(ctx context.Context, c *engine.Conn) (_ int64, err error) 
 	g.number, g.schema = l.commits, l.schema
 	g.commits, err = os.OpenFile(filepath.Join(g.conf.Dir, CommitsFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return 0, fmt.Errorf("opening the file of the last commit's number: %w", err)
+		return 0, fmt.Errorf("open the commit counter: %w", err)
 	}
 	engine.Tighten(g.commits.Name())
 	g.acknowledge()

@@ -82,6 +82,6 @@ func numberIn(b []byte, at int, before string, digits int) int64 {
 
 // errCounterCorrupt refuses a database when its number of commits cannot be known. It does not say that any are missing.
 func errCounterCorrupt(path string) error {
-	return fmt.Errorf("%w: %s-commits is damaged, which has the number of the last commit of %s: nobody can tell whether the newest ones are there. Nothing was changed. Put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
+	return fmt.Errorf("%w: %s-commits is damaged, the commit counter of %s, so the newest commits may be missing. Nothing was changed. Restore a backup with: parley restore FILE; or, to accept the database as it is, remove %s-commits",
 		sessions.ErrDamaged, path, path, path)
 }

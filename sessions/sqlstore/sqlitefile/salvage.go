@@ -55,9 +55,9 @@ func (g *Guard) logFile() *os.File {
 // copyPages writes the database as it was at the last commit, out of the files that are open, page by page. It needs no connection.
 func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
 	if g.sums == nil || !g.sums.settled || g.sums.failing {
-		return errors.New("the log was not read up to the last commit")
+		return errors.New("the WAL was not read up to the last commit")
 	}
-	_ = os.Remove(to) // what the first try left
+	_ = os.Remove(to) // files of the first try
 	f, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
 	return err
 }
 
-// salvage copies what the connection still sees, and says what a person can do.
+// salvage copies the data that the connection still sees; its error says how to use the copy.
 func (g *Guard) salvage(ctx context.Context, c *engine.Conn, path string) error {
 	first := filepath.Join(g.conf.Dir, RescuedFile)
 	to := first
@@ -98,10 +98,10 @@ func (g *Guard) salvage(ctx context.Context, c *engine.Conn, path string) error 
 			err = errors.Join(err, e)
 		}
 	}
-	what := fmt.Errorf("%w: %s was removed or replaced while the host was at work", sessions.ErrDamaged, path)
+	what := fmt.Errorf("%w: %s was removed or replaced while the host was running", sessions.ErrDamaged, path)
 	if err != nil {
-		return fmt.Errorf("%w. What it had could not be copied (%w). Put a backup in its place with: parley restore FILE", what, err)
+		return fmt.Errorf("%w. The host could not copy its data (%w). Restore a backup with: parley restore FILE", what, err)
 	}
 	engine.Tighten(to)
-	return fmt.Errorf("%w. All that it had is in %s. To go on with that: move %s, and those with -wal, -shm, -commits and -sums behind their names, away, and rename %s to %s", what, to, g.file, to, g.file)
+	return fmt.Errorf("%w. All of its data is in %s. To use that copy: move %s, and the files with -wal, -shm, -commits and -sums behind that name, away, and rename %s to %s", what, to, g.file, to, g.file)
 }

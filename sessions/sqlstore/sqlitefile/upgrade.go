@@ -27,7 +27,7 @@ func (g *Guard) Upgrading(ctx context.Context, c *engine.Conn, have, newest int6
 	}
 	from, err := c.Number(ctx, "SELECT value FROM meta WHERE name = ?", upgrading)
 	if err != nil {
-		return fmt.Errorf("reading whether an upgrade was interrupted: %w", err)
+		return fmt.Errorf("look for an interrupted upgrade: %w", err)
 	}
 	if _, err := os.Stat(BeforeFile(g.file, from)); from > 0 && err == nil {
 		g.conf.Logger.Info("resuming an interrupted upgrade of the store", "before", BeforeFile(g.file, from))
@@ -39,7 +39,7 @@ func (g *Guard) Upgrading(ctx context.Context, c *engine.Conn, have, newest int6
 	to := BeforeFile(g.file, have)
 	g.conf.Logger.Info("upgrading the store; keeping a copy", "version", have, "to", newest, "before", to)
 	if err := g.copyBefore(ctx, to); err != nil {
-		return fmt.Errorf("upgrading the store in %s from schema version %d to %d: copying it first, to %s: %w. Nothing was changed. Make room for a second copy of the database, and start again",
+		return fmt.Errorf("upgrade the store in %s from schema version %d to %d: copy the database to %s: %w. Nothing was changed. Free disk space for a second copy of the database, and start again",
 			g.file, have, newest, to, err)
 	}
 	if err := aside(ctx, c, "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", upgrading, have); err != nil {
@@ -83,7 +83,7 @@ func (g *Guard) Upgraded(ctx context.Context, c *engine.Conn) error {
 		}
 	}
 	if err := aside(ctx, c, "DELETE FROM meta WHERE name = ?", upgrading); err != nil {
-		return fmt.Errorf("ending the upgrade of the store in %s: %w", g.file, err)
+		return fmt.Errorf("finish the upgrade of the store in %s: %w", g.file, err)
 	}
 	return nil
 }

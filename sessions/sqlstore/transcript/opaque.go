@@ -75,11 +75,11 @@ func (d *dropLog) first(run sessions.RunID) bool {
 	return true
 }
 
-// bounded returns a message as it is kept, and logs when that is less than was given.
+// bounded returns the stored form of a message, and logs dropped data.
 func (s *Rows) bounded(m sessions.Message, run sessions.RunID) sessions.Message {
 	kept, dropped := m.BoundOpaque()
 	if dropped > 0 && s.dropped.first(run) {
-		s.log.Info("provider data of a message is not kept", "run", string(run), "message", m.ID, "bytes", dropped, "hint", fmt.Sprintf("more than %d bytes in a message, or not JSON", sessions.MaxOpaque))
+		s.log.Info("dropped provider data of a message", "run", string(run), "message", m.ID, "bytes", dropped, "hint", fmt.Sprintf("more than %d bytes in a message, or not JSON", sessions.MaxOpaque))
 	}
 	return kept
 }

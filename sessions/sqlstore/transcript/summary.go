@@ -62,7 +62,7 @@ func (s *Rows) Compact(t *engine.Tx, x sessions.Summary, body string) error {
 		return err
 	}
 	if x.Upto <= upto {
-		return engine.Conflict("session %s is summed up to message %d already", x.Session, upto)
+		return engine.Conflict("session %s is already summarized up to message %d", x.Session, upto)
 	}
 	at := x.Time
 	if at.IsZero() {

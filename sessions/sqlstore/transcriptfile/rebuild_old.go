@@ -34,7 +34,7 @@ func (m *Writer) rebuildOld(ctx context.Context) {
 			return nil
 		}
 		if err := m.rebuild(ctx, id); err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			m.log.Warn("cannot renew a transcript file", "path", path, "err", err)
+			m.log.Warn("cannot rebuild a transcript file", "path", path, "err", err)
 		}
 		return nil
 	})

@@ -99,7 +99,7 @@ func (m *Writer) Rebuild(ctx context.Context, id sessions.ID) error {
 	case m.rebuilds <- j:
 		return <-j.done
 	case <-m.done:
-		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, engine.ErrClosed)
+		return fmt.Errorf("rebuild the transcript file of session %s: %w", id, engine.ErrClosed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

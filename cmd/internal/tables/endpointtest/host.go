@@ -84,7 +84,7 @@ func (e *endpoint) start() {
 		h.err = err
 		return
 	}
-	log := &toolsLog{Buffer: h.log, ready: regexp.MustCompile(cmp.Or(e.row.Mount.Ready, "the MCP server runs")), runs: make(chan struct{})}
+	log := &toolsLog{Buffer: h.log, ready: regexp.MustCompile(cmp.Or(e.row.Mount.Ready, "MCP server is running")), runs: make(chan struct{})}
 	g, err := gateway.Open(e.t.Context(), gateway.Deps{
 		Config: config.NewLive(c, accounts.Table(table), getenv), Adapters: table, Providers: tables.Providers(), Getenv: getenv, Began: time.Now(),
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
