@@ -80,11 +80,14 @@ func (s *moves) handOverRows(t *tx, old, at session.Row) error {
 	for _, q := range []string{
 		"UPDATE runs SET key = ? WHERE key = ?", "UPDATE runs SET parent = ? WHERE parent = ? AND parent <> ''",
 		"UPDATE deliveries SET session = ? WHERE session = ? AND session <> ''", "UPDATE overheard SET key = ? WHERE key = ?",
-		"UPDATE sessions SET spawned_by = ? WHERE spawned_by = ? AND spawned_by <> ''", "UPDATE sessions SET top = ? WHERE top = ? AND top <> ''",
+		"UPDATE sessions SET spawned_by = ? WHERE spawned_by = ? AND spawned_by <> ''",
 	} {
 		if _, err := t.Exec(q, to, from); err != nil {
 			return err
 		}
+	}
+	if err := s.handOverTop(t, from, to); err != nil {
+		return err
 	}
 	if err := s.sessions.Reset(t, &old); err != nil { // it gives its id and its transcript away
 		return err
@@ -121,6 +124,26 @@ func (s *moves) handOverRows(t *tx, old, at session.Row) error {
 	for _, p := range places {
 		if err := s.sessions.HearElsewhere(t, p, from, p, to); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// handOverTop makes to the session that the sub-agents below it are billed to, instead of from.
+func (s *moves) handOverTop(t *tx, from, to string) error {
+	for left := []string{to}; len(left) > 0; left = left[1:] {
+		var below []string
+		if err := t.Each("SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> ''", []any{left[0]}, func(r engine.Row) error { below = append(below, r.Str(0)); return nil }); err != nil {
+			return err
+		}
+		for _, key := range below {
+			n, err := t.Exec("UPDATE sessions SET top = ? WHERE key = ? AND top = ?", to, key, from)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				left = append(left, key)
+			}
 		}
 	}
 	return nil

@@ -166,6 +166,7 @@ func handedOverBelow(f *fixture.Store) {
 	}
 	f.Equal(hand(), sessions.MovedNow)
 	f.Equal(f.MustGet(child).SpawnedBy, to)
+	f.Equal([]sessions.Key{f.MustGet(child).Top, f.MustGet(grandchild).Top}, []sessions.Key{to, to})
 }
 
 // The send policy of the person's own session is that of the owner's session only where it denies, and then also without a message: what one chat was
