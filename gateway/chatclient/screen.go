@@ -216,7 +216,7 @@ func (m *model) send(text string) (tea.Cmd, bool) {
 	m.came = false
 	m.unsent = append(m.unsent, o)
 	m.shown[o.id] = true
-	return m.print(m.user("you", o.text)), true
+	return m.show(m.user("you", o.text)), true
 }
 
 // working reports whether the agent is at work on an answer, as far as is known.
@@ -228,7 +228,7 @@ func (m *model) posted(p postedMsg) tea.Cmd {
 	}
 	m.unsent = m.unsent[1:] // posts are answered in order
 	if p.err != nil {
-		return m.print(m.warn("not sent: " + Clean(p.err.Error())))
+		return m.show(m.warn("not sent: " + Clean(p.err.Error())))
 	}
 	m.asked, m.wait = p.id, pollInterval
 	return m.lookLater()
@@ -268,13 +268,13 @@ func (m *model) event(e webchat.Event) tea.Cmd {
 	case webchat.PostedEvent:
 		if !m.shown[e.ID] {
 			m.shown[e.ID] = true
-			return m.print(m.user("you, elsewhere", e.Text))
+			return m.show(m.user("you, elsewhere", e.Text))
 		}
 	case webchat.MessageEvent:
 		m.draft, m.typing, m.asked, m.came = "", false, "", true
 		if !m.knows(e.ID) {
 			m.shown[e.ID] = true
-			return m.print(m.agent(e.Text))
+			return m.show(m.agent(e.Text))
 		}
 	}
 	return nil
@@ -320,7 +320,7 @@ func (m *model) history(h historyMsg) tea.Cmd {
 	if len(out) == 0 {
 		return m.again()
 	}
-	return tea.Batch(m.print(strings.Join(out, "\n")), m.again())
+	return tea.Batch(m.show(strings.Join(out, "\n")), m.again())
 }
 
 func (m *model) again() tea.Cmd {

@@ -21,8 +21,8 @@ type scrollback struct {
 // printedMsg says that a piece was printed.
 type printedMsg struct{}
 
-// print prints a text whose lines are no wider than the screen, behind what waits.
-func (x *scrollback) print(text string, height int) tea.Cmd {
+// add prints a text whose lines are no wider than the screen, behind what waits.
+func (x *scrollback) add(text string, height int) tea.Cmd {
 	x.lines = append(x.lines, strings.Split(text, "\n")...)
 	if x.printing {
 		return nil

@@ -79,7 +79,7 @@ func (m *model) live() (top, rows []string, x, y int) {
 	return append(top, ""), rows, x, y
 }
 
-func (m *model) print(text string) tea.Cmd { return m.above.print(text, m.height) }
+func (m *model) show(text string) tea.Cmd { return m.above.add(text, m.height) }
 
 func (m *model) status() string {
 	which := m.info.Model
