@@ -20,6 +20,7 @@ func (x *reader) settle(ctx context.Context, table config.Table, getenv func(str
 	x.port = gatewayPort(src.Tree)
 	paired, err := x.paired(ctx)
 	if err != nil || src.Tree == nil {
+		x.Unread = src.Name
 		return src.Name != "", err
 	}
 	made := convert.Configuration(convert.Input{Top: src.Tree, Table: table, Getenv: src.Getenv, Paired: paired, Report: &x.Report})

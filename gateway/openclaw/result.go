@@ -18,6 +18,7 @@ import (
 type Result struct {
 	Report   report.Report
 	Config   []byte                     // the configuration; nil when there was none
+	Unread   string                     // name of OpenClaw's configuration file, if it cannot be read
 	Needs    []string                   // variables that it takes from the environment and that nothing here sets
 	Secrets  map[string]channels.Secret // that it takes from the environment, by name
 	Sessions []history.Imported

@@ -36,6 +36,20 @@ func TestInclude(t *testing.T) {
 	}
 }
 
+// Of a name that stands twice the last one counts, and the report has the name, its file and its line.
+//
+// source: openclaw/openclaw docs/gateway/configuration-examples.md, "Expanded example" (tools stands twice); spec.json5.org
+func TestNamesTwice(t *testing.T) {
+	t.Parallel()
+	s, r := load(t, map[string]string{"openclaw.json": "{tools: {deny: ['cron']}, $include: './x.json',\ntools: {deny: ['message']}}", "x.json": `{session: {scope: "global", scope: "per-sender"}}`}, nil, nil)
+	sameTree(t, s.Tree, `{tools: {deny: ["message"]}, session: {scope: "per-sender"}}`)
+	for _, what := range []string{"openclaw.json: tools (line 2)", "x.json: scope (line 1)"} {
+		if !hasLine(r.Left, what, "only the last one counts") {
+			t.Errorf("no %q in %+v", what, r.Left)
+		}
+	}
+}
+
 // What is missing may have been a restriction: every account is switched off, and somebody is told.
 func TestIncludeFails(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func readConfig(f Folder, includes *includer) (name string, tree map[string]any)
 	}
 	var v any
 	if err == nil {
-		v, err = ParseJSON5(text)
+		v, err = f.parse(name, text)
 	}
 	if _, ok := v.(map[string]any); err == nil && !ok {
 		err = errors.New("it is not an object")
@@ -90,6 +90,15 @@ func readConfig(f Folder, includes *includer) (name string, tree map[string]any)
 		return name, nil
 	}
 	return name, object(includes.include(v, name, []string{name}, ""))
+}
+
+// parse reads a file of the configuration, and reports the names that stand twice.
+func (f Folder) parse(name string, text []byte) (any, error) {
+	v, twice, err := parseJSON5(text)
+	for _, what := range twice {
+		f.Report.Leave(name+": "+what, "this object has the name twice, and only the last one counts, as in OpenClaw: move what you need from the first one to the last one, and import again")
+	}
+	return v, err
 }
 
 // open reads a regular file of the folder.
