@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,4 +142,32 @@ func keys(v any) (all []string) {
 		}
 	}
 	return all
+}
+
+// What has another shape than OpenClaw reads is named. It may have held a restriction, so every account is switched off.
+//
+// source: openclaw/openclaw docs/gateway/configuration.md, "Strict validation" (such a file does not start OpenClaw)
+func TestMisshapen(t *testing.T) {
+	t.Parallel()
+	for in, what := range map[string]string{
+		`agents: [{id: "a"}]`: "agents", `agents: {list: {a: {}}}`: "agents.list", `agents: {list: ["a"]}`: "agents.list", `agents: {entries: ["a"]}`: "agents.entries", `agents: {entries: {a: 1}}`: "agents.entries.a",
+		`mcp: {servers: [{name: "x", url: "http://localhost:8080"}]}`: "mcp.servers", `mcp: {servers: {x: "y"}}`: "mcp.servers.x", `bindings: {a: 1}`: "bindings", `bindings: [{agentId: "a", match: "telegram"}]`: "bindings[].match",
+		`session: "x"`: "session", `session: {sendPolicy: []}`: "session.sendPolicy", `session: {sendPolicy: {rules: {}}}`: "session.sendPolicy.rules", `tools: ["message"]`: "tools", `tools: {agentToAgent: true}`: "tools.agentToAgent",
+		`models: {providers: [{id: "openai"}]}`: "models.providers", `commands: []`: "commands", `messages: {queue: "steer"}`: "messages.queue", `accessGroups: []`: "accessGroups", `channels: {discord: ["x"]}`: "channels.discord",
+		`channels: {discord: {accounts: [{id: "a"}]}}`: "channels.discord.accounts", `channels: {discord: {accounts: {a: "x"}}}`: "channels.discord.accounts.a",
+	} {
+		s, r := load(t, map[string]string{"openclaw.json": `{channels: {telegram: {botToken: "${T}"}}, $include: "./x.json"}`, "x.json": "{" + in + "}"}, nil, nil)
+		if !slices.ContainsFunc(r.NeedsYou, func(i report.Item) bool { return i.What == what && strings.Contains(i.Why, "switched off") }) || len(r.NeedsYou) != 1 {
+			t.Errorf("%s: %+v", in, r.NeedsYou)
+		}
+		if object(object(s.Tree["channels"])["telegram"])["enabled"] != false {
+			t.Errorf("%s: %v", in, s.Tree)
+		}
+	}
+	if s, r := load(t, map[string]string{"openclaw.json": `{channels: [1]}`}, nil, nil); !hasLine(r.NeedsYou, "channels", "not an object") {
+		t.Errorf("%v, %+v", s.Tree, r)
+	}
+	if _, r := load(t, map[string]string{"openclaw.json": `{channels: {_comment: "x", telegram: null}, models: {providers: {_comment_a: "x"}}, agents: {list: [null]}}`}, nil, nil); len(r.NeedsYou) > 0 {
+		t.Errorf("%+v", r)
+	}
 }

@@ -48,6 +48,9 @@ func Load(f Folder) *Source {
 	s := &Source{Name: name, Variables: newVariables(f, name)}
 	if tree != nil {
 		modernize(tree, f.Report)
+		if misshapen(tree, f.Report) {
+			includes.broken = true
+		}
 		agentModels(f, tree)
 		s.collect(tree)
 		s.credentials(tree)
