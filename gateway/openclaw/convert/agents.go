@@ -67,6 +67,12 @@ func (c *agentConverter) convert(v map[string]any) {
 			case "id", "workspace", "sandbox", "tools", "runtime":
 			case "model":
 				c.models.model(r.what+".model", r.fields[k], e, true)
+			case "subagents":
+				for _, sub := range slices.Sorted(maps.Keys(object(r.fields[k]))) {
+					if sub != "allowAgents" {
+						c.walk(inAgent, []string{k, sub}, object(r.fields[k])[sub], e, r.what+".")
+					}
+				}
 			default:
 				c.walk(inAgent, []string{k}, r.fields[k], e, r.what+".")
 			}

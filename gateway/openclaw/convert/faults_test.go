@@ -134,6 +134,16 @@ func TestUnsetVariables(t *testing.T) {
 	}
 }
 
+// TestSubagentsOfAnAgent: each key is carried over or left out, and none is both.
+// source: openclaw docs/gateway/config-agents.md (agents.list[].subagents)
+func TestSubagentsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	out, _, r := made(t, `{"agents": {"list": [{"id": "a", "subagents": {"allowAgents": ["b"], "thinking": "low"}}, {"id": "b"}]}}`, nil)
+	if got := shown(at(out, "agents list 0 subagents")); got != `{"allowAgents":["b"]}` || strings.Contains(shown(r.Left), `"agents.list.a.subagents"`) || !strings.Contains(shown(r.Left), `"agents.list.a.subagents.thinking"`) {
+		t.Errorf("%s, %+v", got, r.Left)
+	}
+}
+
 // TestOneDirectChat: what OpenClaw says of one person's direct chat keeps out this person, and others only where parley cannot tell them apart.
 // source: openclaw docs/channels/telegram.md (channels.telegram.direct.<id>, "*" for the others)
 func TestOneDirectChat(t *testing.T) {
