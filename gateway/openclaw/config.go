@@ -16,6 +16,7 @@ func (x *reader) settle(ctx context.Context, table config.Table, getenv func(str
 		return x.databases.Rows(ctx, file, table, columns...)
 	}
 	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Rows: rows})
+	x.read = src.Read
 	x.jobsAndNotes(src, table)
 	x.port = gatewayPort(src.Tree)
 	paired, err := x.paired(ctx)

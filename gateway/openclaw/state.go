@@ -21,7 +21,8 @@ type reader struct {
 	mainKey string
 	global  bool // session.scope
 
-	hasWorkspace bool // the configuration names one
+	hasWorkspace bool     // the configuration names one
+	read         []string // files and folders that are no sessions
 	*Result
 }
 
@@ -51,9 +52,9 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 		return nil, err
 	}
 	r.Sessions = h.Sessions
-	h.Rest()
+	h.Rest(x.read...)
 	if x.has("workspace") && !x.hasWorkspace {
-		r.Report.Leave("workspace", "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well")
+		r.Report.Leave("workspace", "copy what you need to the agent's workspace in parley's state folder: parley reads AGENTS.md and SOUL.md there too")
 	}
 	r.Report.Sort()
 	return r, nil

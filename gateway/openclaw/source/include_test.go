@@ -171,3 +171,19 @@ func TestMisshapen(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// The files that were read are listed, so that nothing calls them unknown.
+func TestReadFiles(t *testing.T) {
+	t.Parallel()
+	s, _ := load(t, map[string]string{"openclaw.json": `{$include: "./parts/base.json5", secrets: {providers: {f: {source: "file", path: "~/.openclaw/secrets.json"}}}}`,
+		"parts/base.json5": `{channels: {telegram: {botToken: {source: "file", provider: "f", id: "/t"}, accounts: {b: {tokenFile: "/home/node/.openclaw/b.txt"}}}}, agents: {defaults: {workspace: "/home/node/.openclaw/mine"}}}`,
+		"secrets.json":     `{"t": "made-up-secret"}`, "b.txt": "made-up-secret", "mine/USER.md": "Olga", "other.txt": "x"}, nil, nil)
+	for _, name := range []string{"openclaw.json", "parts/base.json5", "secrets.json", "b.txt", "mine"} {
+		if !slices.Contains(s.Read, name) {
+			t.Errorf("no %s in %v", name, s.Read)
+		}
+	}
+	if slices.Contains(s.Read, "other.txt") {
+		t.Errorf("%v", s.Read)
+	}
+}

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -56,20 +55,27 @@ func (s *workspaceReader) all() {
 	for id, a := range object(agents["entries"]) {
 		own[id] = text(object(a)["workspace"])
 	}
-	for _, id := range slices.Sorted(maps.Keys(own)) {
-		tries := []string{own[id]}
-		if tries[0] == "" && id == first {
-			tries = []string{root}
-		} else if tries[0] == "" {
-			tries = []string{root + "-" + id, path.Join(root, id)}
+	if own[first] == "" {
+		own[first] = root
+	}
+	copied := map[string]string{} // where a copy of a folder is looked for, once for all agents that share it
+	for _, id := range append([]string{first}, slices.Sorted(maps.Keys(own))...) {
+		if dir := own[id]; copied[dir] == "" {
+			copied[dir] = agentFolder(id, first)
 		}
-		tries = append(tries, agentFolder(id, first))
-		for _, dir := range tries {
-			if at, ok := s.folder.inside(dir, ""); ok && s.workspace(id, at) {
-				break
-			} else if !ok && dir == cmp.Or(own[id], root) && dir != "" && (own[id] != "" || id == first) {
-				s.folder.Report.See("workspace "+dir, "it is not in the state folder, so its files were not read: copy IDENTITY.md, USER.md, MEMORY.md and memory to "+agentFolder(id, first)+" in the state folder, and import again")
-			}
+	}
+	for _, id := range slices.Sorted(maps.Keys(own)) {
+		dir := own[id]
+		tries := []string{dir, copied[dir], agentFolder(id, first)}
+		if dir == "" && id != first {
+			tries = []string{root + "-" + id, path.Join(root, id), agentFolder(id, first)}
+		}
+		isRead := slices.ContainsFunc(tries, func(dir string) bool {
+			at, ok := s.folder.inside(dir, "")
+			return ok && s.workspace(id, at)
+		})
+		if _, here := s.folder.inside(dir, ""); !isRead && !here && dir != "" && copied[dir] == agentFolder(id, first) {
+			s.folder.Report.See("workspace "+dir, "it is not in OpenClaw's folder, so its persona and memory are not imported: copy it into OpenClaw's folder as "+copied[dir]+", and import again")
 		}
 	}
 	for _, w := range s.found {

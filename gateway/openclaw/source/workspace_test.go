@@ -52,8 +52,29 @@ func TestWorkspaces(t *testing.T) {
 	if !hasLine(r.Left, "mine/MEMORY.md", "larger than 1 MB") {
 		t.Errorf("%+v", r.Left)
 	}
-	if !hasLine(r.Different, "workspace/MEMORY.md", "2 notes of the agent main") || !hasLine(r.Also, "workspace/TOOLS.md", "AGENTS.md") || !hasLine(r.Also, "workspace /srv/elsewhere", "workspace-d in the state folder") || len(s.Jobs) > 0 {
+	if !hasLine(r.Different, "workspace/MEMORY.md", "2 notes of the agent main") || !hasLine(r.Also, "workspace/TOOLS.md", "AGENTS.md") || !hasLine(r.Also, "workspace /srv/elsewhere", "as workspace-d,") || len(s.Jobs) > 0 {
 		t.Errorf("%+v, %+v", r, s.Jobs)
+	}
+}
+
+// A folder of a container, or of another machine, is the one in the state folder. One that is elsewhere is named once, with one place for its copy.
+//
+// source: openclaw/openclaw docs/install/docker.md (/home/node/.openclaw), docs/concepts/multi-agent.md (agents may share a workspace)
+func TestWorkspacesElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"/home/node/.openclaw/workspace", `C:\\Users\\u\\.openclaw\\workspace`, "~/.clawdbot/workspace", "/srv/clawd"} {
+		s, r := load(t, map[string]string{"openclaw.json": `{agents: {defaults: {workspace: "` + dir + `"}}}`, "workspace/USER.md": "Olga"}, nil, nil)
+		if len(s.Workspaces) != 1 || s.Workspaces[0].Path != "workspace" || len(r.Also) > 0 {
+			t.Errorf("%s: %+v, %+v", dir, s.Workspaces, r.Also)
+		}
+	}
+	const five = `{agents: {defaults: {workspace: "/srv/clawd"}, list: [{id: "main"}, {id: "a", workspace: "/srv/clawd"}, {id: "b", workspace: "/srv/clawd"}, {id: "c", workspace: "/srv/other"}]}}`
+	_, r := load(t, map[string]string{"openclaw.json": five}, nil, nil)
+	if len(r.Also) != 2 || !hasLine(r.Also, "workspace /srv/clawd", "OpenClaw's folder as workspace,") || !hasLine(r.Also, "workspace /srv/other", "as workspace-c,") {
+		t.Errorf("%+v", r.Also)
+	}
+	if s, r := load(t, map[string]string{"openclaw.json": five, "workspace/USER.md": "Olga", "workspace-c/USER.md": "Olga"}, nil, nil); len(s.Workspaces) != 4 || len(r.Also) > 0 {
+		t.Errorf("%+v, %+v", s.Workspaces, r.Also)
 	}
 }
 
