@@ -80,6 +80,11 @@ func TestProblems(t *testing.T) {
 		{"OpenClaw's file in JSON5", "{ // ours\n  meta: {}, channels: {telegram: {botToken: '1'}}\n}\n", []string{`:1: a group that begins with { has no closing }; this looks like a configuration of OpenClaw (convert it with: parley import openclaw)`}},
 		{"base address", "models: {providers: {a: {api: openai, baseUrl: localhost:1}}}\n", []string{`:1: models.providers.a.baseUrl: must be an http or https URL (for example http://127.0.0.1:11434/v1)`}},
 		{"no key", "models: {providers: {a: {api: openai}}}\n", []string{`:1: models.providers.a: warning: has no apiKey and no baseUrl, so its server will refuse every call (set apiKey, or the baseUrl of a server that needs no key)`}},
+		{"a key that is not set", "models: {providers: {a: {api: openai, apiKey: '${A_KEY}'}, b: {api: openai, baseUrl: '${B_URL}'}}}\ntools: {mcp: {servers: {x: {url: '${X_URL}'}, y: {command: '${Y}'}}}}\n", []string{
+			`:1: models.providers.a.apiKey: the environment variable A_KEY is not set (set it in .env beside this file)`,
+			`:1: models.providers.b.baseUrl: the environment variable B_URL is not set (set it, or write ${B_URL:-default})`,
+			`:2: tools.mcp.servers.x.url: the environment variable X_URL is not set (set it, or write ${X_URL:-default})`,
+			`:2: tools.mcp.servers.y.command: the environment variable Y is not set (set it, or write ${Y:-default})`}},
 		{"agent twice", "agents:\n  list:\n    - id: a\n    - id: a\n", []string{`:4: agents.list[1].id: "a" is the id of agents.list[0] as well`}},
 		{"two defaults", "agents:\n  list:\n    - {id: a, default: true}\n    - {id: b, default: true}\n", []string{`:4: agents.list[1].default: only one agent can be the default (agents.list[0] is the default too)`}},
 		{"regular expression", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['(']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: is not a regular expression: missing closing ) (put it in single quotes; escape special characters with \)`}},
