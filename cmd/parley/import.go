@@ -77,6 +77,7 @@ type imported struct {
 	Skipped []string `json:"skipped"`          // sessions that have other messages in parley: left as they were
 	Needs   []string `json:"needs"`            // variables that the configuration wants and nothing sets yet
 
+	unread  string              // OpenClaw's configuration file, if it cannot be read and is wanted
 	program string              // parley, with the configuration that the command line named
 	wanted  map[string][]string // keys of the new configuration by the variable in them
 }
@@ -140,7 +141,14 @@ func (c importOpenClawCmd) Run(e *env) error {
 		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the new configuration lacks them or has other values. After --use, copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")
 	}
 	out.person(to.there())
-	return tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) })
+	if !c.SessionsOnly {
+		out.unread = r.Unread
+	}
+	if err := tell(e, c.asJSON, out, func(p *page, out imported) { importWords(p, c, out) }); err != nil || out.unread == "" {
+		return err
+	}
+	return failed(exitFailed, "failed", "%s cannot be read, so there is no new configuration: repair the file and import again, or import without it: %s --sessions-only",
+		out.unread, c.line(to.program))
 }
 
 // person adds to the report what only a person can do: set variables, and stop OpenClaw. there has the variables that are set already.

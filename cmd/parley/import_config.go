@@ -129,7 +129,7 @@ func (to destination) made(r *openclaw.Result) *config.Config {
 		return nil
 	}
 	c, _, _ := config.Parse(to.file, r.Config, accounts.Table(tables.Adapters()), func(name string) string { // the import checked it
-		return cmp.Or(os.Getenv(name), r.Secrets[name].Reveal(), "0:unset") // some may be set where the host runs
+		return cmp.Or(os.Getenv(name), r.Secrets[name].Reveal(), r.Unset[name], "0:unset") // some may be set where the host runs
 	})
 	return c
 }

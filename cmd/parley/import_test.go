@@ -82,6 +82,26 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// A configuration that cannot be read fails the command, and the next steps are not those after an import. The sessions are imported without it.
+func TestImportOfAnUnreadableConfiguration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config("", "")
+	from := filepath.Join(w.dir, "openclaw")
+	if err := os.Mkdir(from, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(from, "openclaw.json"), []byte(`{agents: {defaults: }}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]int{"": exitFailed, "--write": exitFailed, "--use": exitFailed, "--write --json": exitFailed, "--sessions-only": 0, "--sessions-only --write": 0} {
+		out, code := w.cli(append([]string{"import", "openclaw", from}, strings.Fields(args)...)...)
+		if code != want || code != 0 && (strings.Contains(out, "Next:") || !strings.Contains(out, "openclaw.json cannot be read")) {
+			t.Errorf("%s: exit %d, %s", args, code, out)
+		}
+	}
+}
+
 // While OpenClaw runs nothing is written: the report names the process, and how it is stopped.
 // source: openclaw/openclaw src/agents/session-write-lock.ts (the file, with pid and start time)
 func TestImportBesideOpenClaw(t *testing.T) {

@@ -55,7 +55,9 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 	if len(out.Kept) > 0 {
 		p.printf("Kept: %s\n", strings.Join(out.Kept, ", "))
 	}
-	nextWords(p, c, out)
+	if out.unread == "" {
+		nextWords(p, c, out)
+	}
 }
 
 // sectionWords prints the lines of a section. Without verbose those of one reason stand together, and long lists are cut.
@@ -98,6 +100,9 @@ func fewNames(names []string) string {
 // dryWords says what a dry run did not do, and the command that does it.
 func dryWords(p *page, c importOpenClawCmd, out imported) {
 	p.printf("Dry run: nothing was written.\n")
+	if out.unread != "" {
+		return // the error says what to do
+	}
 	p.note("\nStop OpenClaw first: openclaw gateway stop\n  One bot token works in one program only: Telegram answers 409 to the second. Files that change while they are copied may be incomplete.\n")
 	if c.SessionsOnly {
 		p.note("Then: %s --write\n  writes the sessions to %s.\n", c.line(out.program), out.State)

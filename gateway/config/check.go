@@ -53,9 +53,11 @@ func (k *checker) report(s Severity, path, text, hint string) {
 
 func (k *checker) wrong(path, text, hint string) { k.report(SevereError, path, text, hint) }
 
-// isWrong reports whether a key below path has an error already: its value is not that of the file then.
-func (k *checker) isWrong(path string) bool {
-	return slices.ContainsFunc(k.decoder.problems, func(p Problem) bool { return p.Severity == SevereError && strings.HasPrefix(p.Key, path+".") })
+// lacks reports that something is missing in a section, unless a value in it could not be read: that may be it.
+func (k *checker) lacks(s Severity, path, text, hint string) {
+	if !slices.ContainsFunc(k.decoder.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, path+".") }) {
+		k.report(s, path, text, hint)
+	}
 }
 
 func (k *checker) all() {
@@ -174,8 +176,8 @@ func (k *checker) providers() {
 		k.config.Models.Providers[name] = p
 		k.provider(at, name, p)
 		if p.BaseURL == "" {
-			if p.API != "offline" && p.API != "" && p.APIKey.IsZero() && len(p.Headers) == 0 && !k.isWrong(at) {
-				k.report(Warning, at, "has no apiKey and no baseUrl, so its server will refuse every call", "set apiKey, or the baseUrl of a server that needs no key")
+			if p.API != "offline" && p.API != "" && p.APIKey.IsZero() && len(p.Headers) == 0 {
+				k.lacks(Warning, at, "has no apiKey and no baseUrl, so its server will refuse every call", "set apiKey, or the baseUrl of a server that needs no key")
 			}
 			continue
 		}

@@ -35,7 +35,7 @@ func (k *checker) mcpServers() {
 		}
 		switch {
 		case m.Command == "" && m.URL == "":
-			k.wrong(at, "has no command and no url", "set command to run a program, or url to reach a server over HTTP")
+			k.lacks(SevereError, at, "has no command and no url", "set command to run a program, or url to reach a server over HTTP")
 		case m.Command != "" && m.URL != "":
 			k.wrong(at, "has both command and url", "keep one")
 		case m.URL != "":

@@ -82,6 +82,11 @@ func TestProblems(t *testing.T) {
 		{"no key", "models: {providers: {a: {api: openai}}}\n", []string{`:1: models.providers.a: warning: has no apiKey and no baseUrl, so its server will refuse every call (set apiKey, or the baseUrl of a server that needs no key)`}},
 		{"no key but a variable", "models: {providers: {a: {api: anthropic, apiKey: '${A_KEY}'}}}\n", []string{`:1: models.providers.a.apiKey: the environment variable A_KEY is not set (set A_KEY in .env beside this file)`}},
 		{"no address but a variable", "models: {providers: {a: {api: openai, baseUrl: '${A_URL}'}}}\n", []string{`:1: models.providers.a.baseUrl: the environment variable A_URL is not set (set A_URL, or write ${A_URL:-default})`}},
+		{"a key that is not set", "models: {providers: {a: {api: openai, apiKey: '${A_KEY}'}, b: {api: openai, baseUrl: '${B_URL}'}}}\ntools: {mcp: {servers: {x: {url: '${X_URL}'}, y: {command: '${Y}'}}}}\n", []string{
+			`:1: models.providers.a.apiKey: the environment variable A_KEY is not set (set A_KEY in .env beside this file)`,
+			`:1: models.providers.b.baseUrl: the environment variable B_URL is not set (set B_URL, or write ${B_URL:-default})`,
+			`:2: tools.mcp.servers.x.url: the environment variable X_URL is not set (set X_URL, or write ${X_URL:-default})`,
+			`:2: tools.mcp.servers.y.command: the environment variable Y is not set (set Y, or write ${Y:-default})`}},
 		{"agent twice", "agents:\n  list:\n    - id: a\n    - id: a\n", []string{`:4: agents.list[1].id: "a" is the id of agents.list[0] as well`}},
 		{"two defaults", "agents:\n  list:\n    - {id: a, default: true}\n    - {id: b, default: true}\n", []string{`:4: agents.list[1].default: only one agent can be the default (remove default here or from agents.list[0])`}},
 		{"regular expression", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['(']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: is not a regular expression: missing closing ) (put it in single quotes; escape special characters with \)`}},

@@ -16,14 +16,16 @@ func (x *reader) settle(ctx context.Context, table config.Table, getenv func(str
 		return x.databases.Rows(ctx, file, table, columns...)
 	}
 	src := source.Load(source.Folder{Root: x.root, Getenv: getenv, Report: &x.Report, Rows: rows})
+	x.read = src.Read
 	x.jobsAndNotes(src, table)
 	x.port = gatewayPort(src.Tree)
 	paired, err := x.paired(ctx)
 	if err != nil || src.Tree == nil {
+		x.Unread = src.Name
 		return src.Name != "", err
 	}
 	made := convert.Configuration(convert.Input{Top: src.Tree, Table: table, Getenv: src.Getenv, Paired: paired, Report: &x.Report})
-	x.Config, x.Needs, x.Paired = made.Config, made.Needs, made.Paired
+	x.Config, x.Needs, x.Unset, x.Paired = made.Config, made.Needs, made.Unset, made.Paired
 	x.mainKey, x.global, x.hasWorkspace = made.MainKey, made.Global, made.HasWorkspace
 	x.Secrets = src.Secrets(x.Config)
 	return true, nil

@@ -381,12 +381,12 @@ func TestOneLineForEachThing(t *testing.T) {
 func TestMainOwner(t *testing.T) {
 	t.Parallel()
 	olga, bob := channels.Address{Channel: "telegram", Chat: "1001", Type: channels.Direct}, channels.Address{Channel: "telegram", Chat: "2002", Type: channels.Direct}
-	is := mainOwner([]byte("commands:\n  ownerAllowFrom: [telegram:1001]\n"), table())
+	is := mainOwner([]byte("channels: {whatsapp: {allowFrom: [\"${WA}\"]}}\ncommands:\n  ownerAllowFrom: [telegram:1001]\n"), table(), map[string]string{"WA": "15550000001"})
 	if is == nil || !is(olga) || is(bob) {
 		t.Error("the owner is not known")
 	}
 	for _, text := range [][]byte{nil, []byte("session:\n  dmScope: main\n"), []byte("session:\n  dmScope: per-peer\n")} {
-		if mainOwner(text, table()) != nil {
+		if mainOwner(text, table(), nil) != nil {
 			t.Errorf("%s: the main conversation is nobody's in particular", text)
 		}
 	}

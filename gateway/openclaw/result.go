@@ -18,7 +18,9 @@ import (
 type Result struct {
 	Report   report.Report
 	Config   []byte                     // the configuration; nil when there was none
+	Unread   string                     // name of OpenClaw's configuration file, if it cannot be read
 	Needs    []string                   // variables that it takes from the environment and that nothing here sets
+	Unset    map[string]string          // Needs, each with a made-up value that the configuration takes
 	Secrets  map[string]channels.Secret // that it takes from the environment, by name
 	Sessions []history.Imported
 	Jobs     []Job

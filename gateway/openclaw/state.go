@@ -21,7 +21,8 @@ type reader struct {
 	mainKey string
 	global  bool // session.scope
 
-	hasWorkspace bool // the configuration names one
+	hasWorkspace bool     // the configuration names one
+	read         []string // files and folders that are no sessions
 	*Result
 }
 
@@ -46,14 +47,14 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, source.Names[0])
 	}
 	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: ids.Adapters{Table: table}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress,
-		IsOwner: mainOwner(r.Config, table)})
+		IsOwner: mainOwner(r.Config, table, r.Unset)})
 	if err != nil {
 		return nil, err
 	}
 	r.Sessions = h.Sessions
-	h.Rest()
+	h.Rest(x.read...)
 	if x.has("workspace") && !x.hasWorkspace {
-		r.Report.Leave("workspace", "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well")
+		r.Report.Leave("workspace", "copy what you need to the agent's workspace in parley's state folder: parley reads AGENTS.md and SOUL.md there too")
 	}
 	r.Report.Sort()
 	return r, nil

@@ -122,6 +122,8 @@ func (c accessConverter) people(what string, v any) (out []string, set bool) {
 		for _, s := range c.members(strings.TrimSpace(fmt.Sprint(p))) {
 			id, ok := c.person(s)
 			switch {
+			case !ok && len(references([]byte(s))) > 0:
+				c.Need(what+": "+s, unknownValue)
 			case !ok:
 				c.Need(what+": "+s, fmt.Sprintf("parley admits people on %s by id, not by name: write the id (/whoami shows it)", c.kind))
 			case !slices.Contains(out, id):
@@ -131,6 +133,9 @@ func (c accessConverter) people(what string, v any) (out []string, set bool) {
 	}
 	return out, true
 }
+
+// unknownValue is why something that contains a variable is left out.
+const unknownValue = "its variable has no value: set it in the environment, and import again"
 
 // entries returns what stands in a list; a single value is a list of one.
 func entries(v any) []any {

@@ -67,6 +67,12 @@ func (c *agentConverter) convert(v map[string]any) {
 			case "id", "workspace", "sandbox", "tools", "runtime":
 			case "model":
 				c.models.model(r.what+".model", r.fields[k], e, true)
+			case "subagents":
+				for _, sub := range slices.Sorted(maps.Keys(object(r.fields[k]))) {
+					if sub != "allowAgents" {
+						c.walk(inAgent, []string{k, sub}, object(r.fields[k])[sub], e, r.what+".")
+					}
+				}
 			default:
 				c.walk(inAgent, []string{k}, r.fields[k], e, r.what+".")
 			}
@@ -240,15 +246,18 @@ func (c *agentConverter) workspace(what, dir string, out map[string]any) {
 	switch {
 	case variableAtStart.MatchString(dir): // finish or the source asks for its value
 		c.Carry(what, "")
-	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~"):
+	case !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~") && !drive.MatchString(dir):
 		c.Differ(what, "parley resolves the path from the folder of the configuration file")
 	case !c.isFolder(dir):
-		c.Differ(what, "the folder does not exist on this machine: copy its files there, or set another path")
+		c.Differ(what, "the folder does not exist on this machine, and parley creates it empty: copy the agent's files there, or set another path")
 	default:
 		c.Carry(what, "")
 	}
 	c.hasWorkspace = true
 }
+
+// drive matches the beginning of an absolute path of Windows.
+var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
 
 // variableAtStart matches a path whose beginning is known only where the configuration is used.
 var variableAtStart = regexp.MustCompile(`^\$\{[A-Za-z_]`)

@@ -141,7 +141,7 @@ func (c bindingConverter) peer(k channels.Kind, m map[string]any) (out map[strin
 	if m["id"] == nil || kind != "direct" && kind != "group" && kind != "channel" {
 		return nil, false, false
 	}
-	if isID = id == everybody; !isID {
+	if isID = id == everybody || variable.MatchString(id); !isID {
 		if kind == "direct" {
 			id, isID = c.ids.Person(k, id)
 			isID = isID && !strings.HasPrefix(id, "@")

@@ -31,11 +31,12 @@ type Input struct {
 // Result is what a conversion makes.
 type Result struct {
 	Config       []byte
-	Needs        []string // variables that it takes from the environment and that nothing sets
-	Paired       []Person // whom parley should keep as paired
-	MainKey      string   // session.mainKey
-	Global       bool     // session.scope is global
-	HasWorkspace bool     // the configuration names a workspace
+	Needs        []string          // variables that it takes from the environment and that nothing sets
+	Unset        map[string]string // Needs, each with a made-up value that the configuration takes
+	Paired       []Person          // whom parley should keep as paired
+	MainKey      string            // session.mainKey
+	Global       bool              // session.scope is global
+	HasWorkspace bool              // the configuration names a workspace
 }
 
 // Configuration converts a configuration. It never fails: what parley would refuse is closed or left out, and reported.
@@ -66,9 +67,10 @@ func Configuration(in Input) Result {
 	r := Result{MainKey: session.mainKey, Global: session.global, HasWorkspace: agents.hasWorkspace}
 	f := finisher{o, in.Table, all}
 	var ok bool
-	if r.Config, r.Needs, ok = f.finish(); !ok {
+	if r.Config, r.Unset, ok = f.finish(); !ok {
 		all = nil
 	}
+	r.Needs = slices.Sorted(maps.Keys(r.Unset))
 	owners := ownerConverter{o, all, in.Paired}
 	r.Paired = owners.keepPaired()
 	r.Config = append(r.Config, owners.section(object(top["commands"]), r.Paired)...)

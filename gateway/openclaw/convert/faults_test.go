@@ -66,7 +66,8 @@ func TestClosed(t *testing.T) {
 		{"allow with an unknown condition", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"channel": "telegram", "provider": "x"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: provider"},
 		{"deny for an account", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "accountId": "My Biz"}}]}}}`, "session sendPolicy rules 0", `{"action":"deny","match":{"accountId":"my-biz","channel":"telegram"}}`, "carried: rules[0]"},
 		{"deny for any account", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"channel": "telegram", "accountId": "*"}}]}}}`, "session sendPolicy rules 0", `{"action":"deny","match":{"channel":"telegram"}}`, "carried: rules[0]"},
-		{"allow for any account", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"accountId": "*"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: accountId"},
+		{"deny for a kind of chat that is not there", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"chatType": "room"}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "need: no condition chatType room,"},
+		{"allow for any account", `{"session": {"sendPolicy": {"default": "deny", "rules": [{"action": "allow", "match": {"accountId": "*"}}]}}}`, "session sendPolicy", `{"default":"deny"}`, "left: accountId *,"},
 		{"an account that is no text", `{"session": {"sendPolicy": {"rules": [{"action": "deny", "match": {"accountId": 7}}]}}}`, "session sendPolicy", `{"default":"allow"}`, "need: accountId"},
 		{"rules that are no list", `{"session": {"sendPolicy": {"rules": {"a": 1}}}}`, "session sendPolicy", `{"default":"deny"}`, "need: write them again"},
 		{"names in the list of a group", `{"channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", "groups": {"-1001": {"allowFrom": ["bob"], "requireMention": false}}}}}`, "channels telegram groups -1001 enabled", "false", "need: no list of senders"},
@@ -100,6 +101,46 @@ func TestClosed(t *testing.T) {
 		if len(r.OpenToMore) > 0 {
 			t.Errorf("%s: %+v", c.name, r.OpenToMore)
 		}
+	}
+}
+
+// TestUnsetVariables: nothing is wrong but the missing value, so nothing is closed, and no value is called wrong.
+// source: openclaw docs/gateway/configuration.md (environment variables in any string)
+func TestUnsetVariables(t *testing.T) {
+	t.Parallel()
+	for in, place := range map[string]string{
+		`{"channels": {"telegram": {"accounts": {"a": {"botToken": "${A}"}, "b": {"botToken": "${B}"}}}}}`:                                                                               "channels telegram accounts b",
+		`{"channels": {"discord": {"accounts": {"a": {"token": "${A}"}, "b": {"token": "${B}"}}}}}`:                                                                                      "channels discord accounts b",
+		`{"channels": {"whatsapp": {"dmPolicy": "allowlist", "allowFrom": ["${A}"]}}}`:                                                                                                   "channels whatsapp",
+		`{"channels": {"whatsapp": {"groupPolicy": "allowlist", "groupAllowFrom": ["${A}"], "groups": {"*": {}}}}}`:                                                                      "channels whatsapp",
+		`{"channels": {"telegram": {"botToken": "${T}", "dmPolicy": "allowlist", "allowFrom": ["${A}"]}}}`:                                                                               "channels telegram",
+		`{"channels": {"discord": {"token": "${T}", "dmPolicy": "allowlist", "allowFrom": ["${A}"]}}}`:                                                                                   "channels discord",
+		`{"agents": {"list": [{"id": "main"}, {"id": "b"}]}, "bindings": [{"agentId": "b", "match": {"channel": "telegram", "peer": {"kind": "group", "id": "${A}"}}}]}`:                 "bindings 0",
+		`{"agents": {"list": [{"id": "main"}, {"id": "b"}]}, "bindings": [{"agentId": "b", "match": {"channel": "whatsapp", "peer": {"kind": "group", "id": "${A}"}}}]}`:                 "bindings 0",
+		`{"agents": {"list": [{"id": "main"}, {"id": "b"}]}, "bindings": [{"agentId": "b", "match": {"channel": "whatsapp", "peer": {"kind": "direct", "id": "${A}"}}}], "session": {}}`: "bindings 0",
+	} {
+		out, got, r := made(t, in, nil)
+		if v := at(out, place); v == nil || obj(v)["enabled"] != nil || !slices.Contains(got.Needs, "A") {
+			t.Errorf("%s: %s, needs %v", in, shown(out), got.Needs)
+		}
+		if s := shown(r.NeedsYou) + shown(r.Left); strings.Contains(s, "refuses") || strings.Contains(s, "has the id") {
+			t.Errorf("%s: %s", in, s)
+		}
+	}
+	for _, in := range []string{`"channels": {"telegram": {"botToken": "${T}", "allowFrom": ["tg:${A}"]}}`, `"channels": {"telegram": {"botToken": "${T}"}}, "commands": {"ownerAllowFrom": ["telegram:${A}"]}`} {
+		if _, _, r := made(t, "{"+in+"}", nil); !strings.Contains(shown(r.NeedsYou), "its variable has no value") {
+			t.Errorf("%s: %+v", in, r.NeedsYou)
+		}
+	}
+}
+
+// TestSubagentsOfAnAgent: each key is carried over or left out, and none is both.
+// source: openclaw docs/gateway/config-agents.md (agents.list[].subagents)
+func TestSubagentsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	out, _, r := made(t, `{"agents": {"list": [{"id": "a", "subagents": {"allowAgents": ["b"], "thinking": "low"}}, {"id": "b"}]}}`, nil)
+	if got := shown(at(out, "agents list 0 subagents")); got != `{"allowAgents":["b"]}` || strings.Contains(shown(r.Left), `"agents.list.a.subagents"`) || !strings.Contains(shown(r.Left), `"agents.list.a.subagents.thinking"`) {
+		t.Errorf("%s, %+v", got, r.Left)
 	}
 }
 

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -26,26 +27,37 @@ type finisher struct {
 }
 
 // finish writes the configuration and has it checked as any other. What parley does not take is closed, or left out where nothing opens by that.
-// missing are the variables that nothing sets. ok is false when nothing could be carried over.
-func (c finisher) finish() (made []byte, missing []string, ok bool) {
+// unset has the variables that nothing sets, with values that the configuration takes. ok is false when nothing could be carried over.
+func (c finisher) finish() (made []byte, unset map[string]string, ok bool) {
+	tried := map[string]int{} // how many stand-ins of a variable did not fit
 	for range maxRounds {
 		text, err := yaml.Marshal(scalars(c.config))
 		if err != nil {
 			break
 		}
-		named := references(text)
-		_, problems, err := config.Parse("config.yaml", text, c.table, func(name string) string {
-			v := c.getenv(name)
-			if v == "" && slices.Contains(named, name) {
-				return stand(text, name, slices.Index(named, name))
+		unset = map[string]string{}
+		for n, name := range references(text) {
+			switch {
+			case c.getenv(name) != "":
+			case tried[name] > 0:
+				unset[name] = otherStands[tried[name]-1]
+			default:
+				unset[name] = stand(text, name, n)
 			}
-			return v
-		})
+		}
+		_, problems, err := config.Parse("config.yaml", text, c.table, func(name string) string { return cmp.Or(c.getenv(name), unset[name]) })
 		if err == nil {
-			return append([]byte(head), text...), slices.DeleteFunc(named, func(name string) bool { return c.getenv(name) != "" }), true
+			return append([]byte(head), text...), unset, true
 		}
 		i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Severity == config.SevereError })
-		if i < 0 || !c.shut(problems[i].Key, problems[i].Text) {
+		if i < 0 {
+			break
+		}
+		if name := c.unset(problems[i].Key); name != "" && tried[name] < len(otherStands) {
+			tried[name]++
+			continue
+		}
+		if !c.shut(problems[i].Key, problems[i].Text) {
 			break
 		}
 	}
@@ -64,6 +76,20 @@ func stand(text []byte, name string, number int) string {
 		}
 	}
 	return "100000000000000001"
+}
+
+// otherStands are tried where an id of Telegram or Discord does not fit: a telephone number, a group of WhatsApp, a group of Telegram, an address.
+var otherStands = []string{"15550000001", "120363000000000001@g.us", "-1001000000001", "http://unset.invalid"}
+
+// unset is the variable without a value in the text at a place; "" = there is none.
+func (c finisher) unset(place string) string {
+	value, _ := at(c.config, split(c.config, place)).(string)
+	for _, name := range references([]byte(value)) {
+		if c.getenv(name) == "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // shut makes what stands at a place harmless: an account or a server is disabled, a group closed, a list of tools permits none, rules about what may

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"parley/gateway/openclaw/report"
@@ -26,6 +27,17 @@ func TestUnknownWorkspace(t *testing.T) {
 		c := agentConverter{output: &output{Report: &report.Report{}}}
 		c.workspace("agents.defaults.workspace", dir, map[string]any{})
 		if (len(c.Different) > 0) != different {
+			t.Errorf("%s: %+v", dir, c.Different)
+		}
+	}
+}
+
+// TestWorkspaceOfAnotherMachine: a path of Windows is absolute everywhere.
+func TestWorkspaceOfAnotherMachine(t *testing.T) {
+	t.Parallel()
+	for dir, word := range map[string]string{`C:\Users\u\.openclaw\workspace`: "this machine", "d:/w": "this machine", "/nowhere/w": "this machine", "w/x": "configuration file"} {
+		c := agentConverter{output: &output{Report: &report.Report{}, getenv: func(string) string { return "" }}}
+		if c.workspace("agents.defaults.workspace", dir, map[string]any{}); len(c.Different) != 1 || !strings.Contains(c.Different[0].Why, word) {
 			t.Errorf("%s: %+v", dir, c.Different)
 		}
 	}

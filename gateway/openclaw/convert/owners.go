@@ -128,6 +128,9 @@ func (c ownerConverter) section(commands map[string]any, paired []Person) (secti
 		entry := strings.TrimSpace(fmt.Sprint(v))
 		k, id, ok := c.ownerOf(entry)
 		switch place := c.notAdmitting(k, id); {
+		case !ok && len(references([]byte(entry))) > 0:
+			c.Need(key+": "+entry, unknownValue)
+			asked = true
 		case !ok:
 			c.Need(key+": "+entry, "the entry names no single person: write channel:id, such as telegram:1001")
 			asked = true

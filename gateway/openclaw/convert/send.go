@@ -114,6 +114,8 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 			if r.match[k] = prefix; !same {
 				unknown = append(unknown, k+" "+s)
 			}
+		case isText && (k == "chatType" || k == "accountId"):
+			unknown = append(unknown, k+" "+s)
 		default:
 			unknown = append(unknown, k)
 		}

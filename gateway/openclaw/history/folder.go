@@ -113,9 +113,9 @@ var known = []struct{ pattern, kind string }{
 	{"agents/*/agent/*", "other state of an agent"},
 }
 
-// Rest reports what is in the folder and was not read, one line a kind.
-func (h *History) Rest() {
-	kinds := map[string][]string{}
+// Rest reports what is in the folder and was not read, one line a kind. read has files and folders that somebody else read.
+func (h *History) Rest(read ...string) {
+	kinds, opened := map[string][]string{}, map[string]bool{} // opened: unknown folders with something that was read
 	_ = fs.WalkDir(h.files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			h.report.See(name, "it cannot be read: "+err.Error())
@@ -125,6 +125,15 @@ func (h *History) Rest() {
 			return nil
 		}
 		kind, down := kindOf(name)
+		switch {
+		case slices.Contains(read, name):
+			kind = ""
+		case kind == "" && opened[path.Dir(name)]:
+			kind = unknownKind
+		}
+		if e.IsDir() && kind == unknownKind && slices.ContainsFunc(read, func(n string) bool { return strings.HasPrefix(n, name+"/") }) {
+			kind, down, opened[name] = "", true, true
+		}
 		if kind != "" {
 			kinds[kind] = append(kinds[kind], name)
 		}
@@ -143,6 +152,8 @@ func (h *History) Rest() {
 	}
 }
 
+const unknownKind = "parley does not know these files"
+
 // kindOf returns what a file is; "" = the import reads it. down: files below it are looked at.
 func kindOf(name string) (kind string, down bool) {
 	for _, k := range known {
@@ -154,7 +165,7 @@ func kindOf(name string) (kind string, down bool) {
 		}
 	}
 	if !strings.Contains(name, "/") {
-		return "parley does not know these files", false
+		return unknownKind, false
 	}
 	return "", down
 }

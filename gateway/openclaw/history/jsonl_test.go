@@ -200,6 +200,21 @@ func TestAlsoInThisFolder(t *testing.T) {
 	}
 }
 
+// What somebody else read in the folder is not called unknown; what lies beside it is.
+func TestReadElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	for _, name := range []string{"base.json5", "parts/a.json", "parts/b.json", "parts/deep/c.json", "mine/AGENTS.md"} {
+		s.write(name, "x")
+	}
+	h, r := s.read()
+	r.Also = nil
+	h.Rest("base.json5", "parts/a.json", "mine")
+	if len(r.Also) != 1 || r.Also[0].What != "parts/b.json, parts/deep" {
+		t.Errorf("%+v", r.Also)
+	}
+}
+
 // FuzzTranscript: whatever the events of a window are, providers take what comes out: each call has its result, and each id is there once.
 func FuzzTranscript(f *testing.F) {
 	f.Add([]byte(jsonl("a", "user x", "assistant y", "toolResult z")))

@@ -44,6 +44,7 @@ func (r *Report) Carry(what, why string) { r.Carried = append(r.Carried, Item{wh
 
 // Sort orders each section by name, makes one line of each thing, in one section only, and makes absent sections empty lists.
 func (r *Report) Sort() {
+	r.oldNames()
 	above := map[string]*Item{} // the line of each thing in the sections so far
 	for _, list := range []*[]Item{&r.NeedsYou, &r.OpenToMore, &r.Left, &r.Different, &r.Carried, &r.Also} {
 		slices.SortStableFunc(*list, func(a, b Item) int { return cmp.Compare(a.What, b.What) })
@@ -62,6 +63,29 @@ func (r *Report) Sort() {
 			if above[own[i].What] == nil {
 				above[own[i].What] = &own[i]
 			}
+		}
+	}
+}
+
+// oldNames gives what is left out the name that the file has, where a key was brought to a new place first (old → new). Such a key was not carried
+// over.
+func (r *Report) oldNames() {
+	old := map[string][]string{}
+	r.Carried = slices.DeleteFunc(r.Carried, func(i Item) bool {
+		from, to, moved := strings.Cut(i.What, " → ")
+		at := slices.IndexFunc(r.Left, func(l Item) bool { return l.What == to || strings.HasPrefix(to, l.What+".") })
+		if !moved || at < 0 {
+			return false
+		}
+		if r.Left[at].What == to {
+			old[to] = append(old[to], from)
+		}
+		return true
+	})
+	for i, l := range r.Left {
+		if names := old[l.What]; names != nil {
+			slices.Sort(names)
+			r.Left[i].What = strings.Join(slices.Compact(names), ", ")
 		}
 	}
 }

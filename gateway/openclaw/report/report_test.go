@@ -34,6 +34,26 @@ func TestSort(t *testing.T) {
 	}
 }
 
+// What is left out has the name that the file has, and is not carried over as well.
+func TestOldNames(t *testing.T) {
+	t.Parallel()
+	var r Report
+	r.Carry("a.streamMode → a.streaming", "")
+	r.Carry("a.blockStreaming → a.streaming", "")
+	r.Leave("a.streaming", "parley has no equivalent")
+	r.Carry("tools.exec.timeoutSec → tools.exec.timeoutSeconds", "")
+	r.Leave("tools.exec", "parley has other tools")
+	r.Carry("agent → agents.defaults", "")
+	r.Leave("agents.defaults.x", "parley has no equivalent")
+	for range 2 {
+		r.Sort()
+	}
+	left := []Item{{"a.blockStreaming, a.streamMode", "parley has no equivalent"}, {"agents.defaults.x", "parley has no equivalent"}, {"tools.exec", "parley has other tools"}}
+	if !slices.Equal(r.Left, left) || !slices.Equal(r.Carried, []Item{{"agent → agents.defaults", ""}}) {
+		t.Errorf("%q, %q", r.Left, r.Carried)
+	}
+}
+
 // Lines with one reason are one group.
 func TestGroups(t *testing.T) {
 	t.Parallel()

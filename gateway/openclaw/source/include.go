@@ -100,7 +100,7 @@ func (x *includer) includeFile(name, file string, chain []string, place string) 
 	if x.bytes += len(text); x.bytes > maxIncluded {
 		return nil, fmt.Errorf("the included files have more than %d MB", maxIncluded>>20)
 	}
-	v, err := ParseJSON5(text)
+	v, err := x.folder.parse(at, text)
 	if err != nil {
 		return nil, err
 	}

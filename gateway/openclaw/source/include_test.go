@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,20 @@ func TestInclude(t *testing.T) {
 		sameTree(t, s.Tree, c.want)
 		if len(r.NeedsYou) > 0 {
 			t.Errorf("%s: %+v", name, r.NeedsYou)
+		}
+	}
+}
+
+// Of a name that stands twice the last one counts, and the report has the name, its file and its line.
+//
+// source: openclaw/openclaw docs/gateway/configuration-examples.md, "Expanded example" (tools stands twice); spec.json5.org
+func TestNamesTwice(t *testing.T) {
+	t.Parallel()
+	s, r := load(t, map[string]string{"openclaw.json": "{tools: {deny: ['cron']}, $include: './x.json',\ntools: {deny: ['message']}}", "x.json": `{session: {scope: "global", scope: "per-sender"}}`}, nil, nil)
+	sameTree(t, s.Tree, `{tools: {deny: ["message"]}, session: {scope: "per-sender"}}`)
+	for _, what := range []string{"openclaw.json: tools (line 2)", "x.json: scope (line 1)"} {
+		if !hasLine(r.Left, what, "only the last one counts") {
+			t.Errorf("no %q in %+v", what, r.Left)
 		}
 	}
 }
@@ -127,4 +142,48 @@ func keys(v any) (all []string) {
 		}
 	}
 	return all
+}
+
+// What has another shape than OpenClaw reads is named. It may have held a restriction, so every account is switched off.
+//
+// source: openclaw/openclaw docs/gateway/configuration.md, "Strict validation" (such a file does not start OpenClaw)
+func TestMisshapen(t *testing.T) {
+	t.Parallel()
+	for in, what := range map[string]string{
+		`agents: [{id: "a"}]`: "agents", `agents: {list: {a: {}}}`: "agents.list", `agents: {list: ["a"]}`: "agents.list", `agents: {entries: ["a"]}`: "agents.entries", `agents: {entries: {a: 1}}`: "agents.entries.a",
+		`mcp: {servers: [{name: "x", url: "http://localhost:8080"}]}`: "mcp.servers", `mcp: {servers: {x: "y"}}`: "mcp.servers.x", `bindings: {a: 1}`: "bindings", `bindings: [{agentId: "a", match: "telegram"}]`: "bindings[].match",
+		`session: "x"`: "session", `session: {sendPolicy: []}`: "session.sendPolicy", `session: {sendPolicy: {rules: {}}}`: "session.sendPolicy.rules", `tools: ["message"]`: "tools", `tools: {agentToAgent: true}`: "tools.agentToAgent",
+		`models: {providers: [{id: "openai"}]}`: "models.providers", `commands: []`: "commands", `messages: {queue: "steer"}`: "messages.queue", `accessGroups: []`: "accessGroups", `channels: {discord: ["x"]}`: "channels.discord",
+		`channels: {discord: {accounts: [{id: "a"}]}}`: "channels.discord.accounts", `channels: {discord: {accounts: {a: "x"}}}`: "channels.discord.accounts.a",
+	} {
+		s, r := load(t, map[string]string{"openclaw.json": `{channels: {telegram: {botToken: "${T}"}}, $include: "./x.json"}`, "x.json": "{" + in + "}"}, nil, nil)
+		if !slices.ContainsFunc(r.NeedsYou, func(i report.Item) bool { return i.What == what && strings.Contains(i.Why, "switched off") }) || len(r.NeedsYou) != 1 {
+			t.Errorf("%s: %+v", in, r.NeedsYou)
+		}
+		if object(object(s.Tree["channels"])["telegram"])["enabled"] != false {
+			t.Errorf("%s: %v", in, s.Tree)
+		}
+	}
+	if s, r := load(t, map[string]string{"openclaw.json": `{channels: [1]}`}, nil, nil); !hasLine(r.NeedsYou, "channels", "not an object") {
+		t.Errorf("%v, %+v", s.Tree, r)
+	}
+	if _, r := load(t, map[string]string{"openclaw.json": `{channels: {_comment: "x", telegram: null}, models: {providers: {_comment_a: "x"}}, agents: {list: [null]}}`}, nil, nil); len(r.NeedsYou) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The files that were read are listed, so that nothing calls them unknown.
+func TestReadFiles(t *testing.T) {
+	t.Parallel()
+	s, _ := load(t, map[string]string{"openclaw.json": `{$include: "./parts/base.json5", secrets: {providers: {f: {source: "file", path: "~/.openclaw/secrets.json"}}}}`,
+		"parts/base.json5": `{channels: {telegram: {botToken: {source: "file", provider: "f", id: "/t"}, accounts: {b: {tokenFile: "/home/node/.openclaw/b.txt"}}}}, agents: {defaults: {workspace: "/home/node/.openclaw/mine"}}}`,
+		"secrets.json":     `{"t": "made-up-secret"}`, "b.txt": "made-up-secret", "mine/USER.md": "Olga", "other.txt": "x"}, nil, nil)
+	for _, name := range []string{"openclaw.json", "parts/base.json5", "secrets.json", "b.txt", "mine"} {
+		if !slices.Contains(s.Read, name) {
+			t.Errorf("no %s in %v", name, s.Read)
+		}
+	}
+	if slices.Contains(s.Read, "other.txt") {
+		t.Errorf("%v", s.Read)
+	}
 }

@@ -14,24 +14,33 @@ import (
 const maxDepth = 100
 
 // ParseJSON5 reads one value of JSON5: JSON with comments, trailing commas, names without quotes, single quotes, and more ways to write
-// numbers. Objects are map[string]any, numbers json.Number. A name that stands twice is an error.
+// numbers. Objects are map[string]any, numbers json.Number. Of a name that stands twice in an object the last one counts.
 func ParseJSON5(text []byte) (any, error) {
+	v, _, err := parseJSON5(text)
+	return v, err
+}
+
+// parseJSON5 also returns the names that stand twice in an object, each with its line.
+//
+// source: spec.json5.org, section 3.1: an object is as ECMAScript 5.1 makes it (11.1.5: of the same name the last one counts)
+func parseJSON5(text []byte) (v any, twice []string, err error) {
 	if !utf8.Valid(text) {
-		return nil, fmt.Errorf("it is not UTF-8 text")
+		return nil, nil, fmt.Errorf("it is not UTF-8 text")
 	}
 	p := &parser{s: strings.TrimPrefix(string(text), "\uFEFF")}
-	v, err := p.value(0)
+	v, err = p.value(0)
 	if err == nil {
 		if err = p.space(); err == nil && p.i < len(p.s) {
 			err = p.wrong("unexpected text after the value")
 		}
 	}
-	return v, err
+	return v, p.twice, err
 }
 
 type parser struct {
-	s string
-	i int
+	s     string
+	i     int
+	twice []string // names that stand twice in an object
 }
 
 func (p *parser) wrong(format string, a ...any) error {
@@ -121,7 +130,7 @@ func (p *parser) object(depth int) (any, error) {
 			return nil, err
 		}
 		if _, twice := out[name]; twice {
-			return nil, p.wrong("duplicate name")
+			p.twice = append(p.twice, fmt.Sprintf("%s (line %d)", name, strings.Count(p.s[:p.i], "\n")+1))
 		}
 		if c, err = p.next(); err != nil || c != ':' {
 			return nil, p.or(err, "a colon is missing after a name")

@@ -17,6 +17,7 @@ func TestJSON5(t *testing.T) {
 		`"a\nb\x41\u0042\` + "\n" + `c\q"`:        `"a\nbABcq"`,
 		`'\ud83d\ude00 \u00e9'`:                   `"😀 é"`,
 		"\uFEFF{}":                                `{}`,
+		`{a: 1, "a": {b: 1}, a: {c: 2}}`:          `{"a":{"c":2}}`,
 		`"https://x//y /* z */"`:                  `"https://x//y /* z */"`,
 	} {
 		v, err := ParseJSON5([]byte(text))
@@ -31,7 +32,7 @@ func TestJSON5(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		``: "missing", `{a 1}`: "line 1, column 4", "{\n a: 1\n b: 2}": "line 3", `{a: 1, a: 2}`: "duplicate", `"x`: "no closing quote", "'a\nb'": "no closing quote", `/* x`: "not closed", `[1 2]`: "comma", `{} x`: "unexpected text",
+		``: "missing", `{a 1}`: "line 1, column 4", "{\n a: 1\n b: 2}": "line 3", `"x`: "no closing quote", "'a\nb'": "no closing quote", `/* x`: "not closed", `[1 2]`: "comma", `{} x`: "unexpected text",
 		`Infinity`: "not a value", `NaN`: "not a value", `tru`: "not a value", `{1a: 2}`: "name", `"\u12"`: "digits", "\xff": "UTF-8", `{a: ,}`: "not a value", `truex`: "not a value", `-`: "not a value",
 		strings.Repeat("[", 200): "deep",
 	} {

@@ -57,9 +57,9 @@ func modernize(tree map[string]any, r *report.Report) {
 	oldAgents(tree, r)
 	oldMatches(tree)
 	for kind, c := range object(tree["channels"]) {
-		oldAccount(kind, object(c))
-		for _, a := range object(object(c)["accounts"]) {
-			oldAccount(kind, object(a))
+		oldAccount("channels."+kind, kind, object(c), r)
+		for id, a := range object(object(c)["accounts"]) {
+			oldAccount("channels."+kind+".accounts."+id, kind, object(a), r)
 		}
 	}
 	oldSession(object(tree["session"]), r)

@@ -8,8 +8,8 @@ import (
 	"parley/gateway/openclaw/report"
 )
 
-// oldAccount brings a channel or one of its accounts into today's layout.
-func oldAccount(kind string, section map[string]any) {
+// oldAccount brings a channel or one of its accounts into today's layout. what is its place.
+func oldAccount(what, kind string, section map[string]any, r *report.Report) {
 	if dm := object(section["dm"]); dm != nil {
 		if dm["enabled"] == false { // OpenClaw reads no direct messages then
 			section["dmPolicy"] = "disabled"
@@ -41,7 +41,7 @@ func oldAccount(kind string, section map[string]any) {
 			typedSenders(object(t))
 		}
 	}
-	oldStreaming(kind, section)
+	oldStreaming(what, kind, section, r)
 }
 
 // typedSenders writes which kind of name stands for a sender in toolsBySender. A name without a kind is an id.
@@ -67,7 +67,15 @@ func typedSenders(group map[string]any) {
 }
 
 // oldStreaming brings the keys of drafts under streaming.
-func oldStreaming(kind string, section map[string]any) {
+func oldStreaming(what, kind string, section map[string]any, r *report.Report) {
+	moved := func(key string) {
+		if section["streaming"] == nil {
+			r.Carry(what+"."+key+" → "+what+".streaming", "")
+		}
+	}
+	if section["streamMode"] != nil {
+		moved("streamMode")
+	}
 	mode, had := text(section["streamMode"]), section["streamMode"] != nil
 	switch v := section["streaming"].(type) {
 	case string:
@@ -97,6 +105,7 @@ func oldStreaming(kind string, section map[string]any) {
 		if !ok {
 			continue
 		}
+		moved(old)
 		delete(section, old)
 		at, key, deep := strings.Cut(to, ".")
 		if !deep {

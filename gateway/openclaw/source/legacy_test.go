@@ -102,3 +102,17 @@ func TestDefaultAgent(t *testing.T) {
 		}
 	}
 }
+
+// A key of drafts that moved is known by the name that the file has.
+func TestMovedStreaming(t *testing.T) {
+	t.Parallel()
+	_, r := load(t, map[string]string{"openclaw.json": `{channels: {telegram: {streamMode: "block", accounts: {a: {blockStreaming: true}}}, discord: {streaming: true, chunkMode: "newline"}}}`}, nil, nil)
+	for _, what := range []string{"channels.telegram.streamMode → channels.telegram.streaming", "channels.telegram.accounts.a.blockStreaming → channels.telegram.accounts.a.streaming"} {
+		if !hasLine(r.Carried, what, "") {
+			t.Errorf("no %q in %+v", what, r.Carried)
+		}
+	}
+	if hasLine(r.Carried, "chunkMode", "") {
+		t.Errorf("the file has streaming itself: %+v", r.Carried)
+	}
+}

@@ -156,7 +156,7 @@ func noSecret(t *testing.T, s *Source, r *report.Report) {
 // A configuration that cannot be read refuses nothing.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{`, `[]`, `"x"`, "\xff", `{a: 1, a: 2}`, strings.Repeat("[", 200)} {
+	for _, text := range []string{`{`, `[]`, `"x"`, "\xff", strings.Repeat("[", 200)} {
 		if s, r := load(t, map[string]string{"openclaw.json": text}, nil, nil); s.Tree != nil || s.Name != "openclaw.json" || !hasLine(r.NeedsYou, "openclaw.json", "repair the file") {
 			t.Errorf("%q: %v, %+v", text, s.Tree, r)
 		}

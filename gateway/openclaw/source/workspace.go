@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -56,20 +55,27 @@ func (s *workspaceReader) all() {
 	for id, a := range object(agents["entries"]) {
 		own[id] = text(object(a)["workspace"])
 	}
-	for _, id := range slices.Sorted(maps.Keys(own)) {
-		tries := []string{own[id]}
-		if tries[0] == "" && id == first {
-			tries = []string{root}
-		} else if tries[0] == "" {
-			tries = []string{root + "-" + id, path.Join(root, id)}
+	if own[first] == "" {
+		own[first] = root
+	}
+	copied := map[string]string{} // where a copy of a folder is looked for, once for all agents that share it
+	for _, id := range append([]string{first}, slices.Sorted(maps.Keys(own))...) {
+		if dir := own[id]; copied[dir] == "" {
+			copied[dir] = agentFolder(id, first)
 		}
-		tries = append(tries, agentFolder(id, first))
-		for _, dir := range tries {
-			if at, ok := s.folder.inside(dir, ""); ok && s.workspace(id, at) {
-				break
-			} else if !ok && dir == cmp.Or(own[id], root) && dir != "" && (own[id] != "" || id == first) {
-				s.folder.Report.See("workspace "+dir, "it is not in the state folder, so its files were not read: copy IDENTITY.md, USER.md, MEMORY.md and memory to "+agentFolder(id, first)+" in the state folder, and import again")
-			}
+	}
+	for _, id := range slices.Sorted(maps.Keys(own)) {
+		dir := own[id]
+		tries := []string{dir, copied[dir], agentFolder(id, first)}
+		if dir == "" && id != first {
+			tries = []string{root + "-" + id, path.Join(root, id), agentFolder(id, first)}
+		}
+		isRead := slices.ContainsFunc(tries, func(dir string) bool {
+			at, ok := s.folder.inside(dir, "")
+			return ok && s.workspace(id, at)
+		})
+		if _, here := s.folder.inside(dir, ""); !isRead && !here && dir != "" && copied[dir] == agentFolder(id, first) {
+			s.folder.Report.See("workspace "+dir, "it is not in OpenClaw's folder, so its persona and memory are not imported: copy it into OpenClaw's folder as "+copied[dir]+", and import again")
 		}
 	}
 	for _, w := range s.found {
@@ -78,30 +84,104 @@ func (s *workspaceReader) all() {
 	s.heartbeats()
 }
 
-// heartbeats takes the settings of heartbeats out of the tree. A folder with a HEARTBEAT.md has a job by now.
+// heartbeats takes the settings of heartbeats out of the tree, and says what became of them.
 func (s *workspaceReader) heartbeats() {
-	agents := s.agents
-	all := map[string]any{"agents.defaults": agents["defaults"]}
-	list, _ := agents["list"].([]any)
-	for _, a := range list {
-		all["agents.list."+text(object(a)["id"])] = a
-	}
-	for id, a := range object(agents["entries"]) {
-		all["agents.entries."+id] = a
-	}
-	made := slices.ContainsFunc(s.jobs, func(j Job) bool { return j.Name == heartbeatName })
-	for _, place := range slices.Sorted(maps.Keys(all)) {
-		entry := object(all[place])
-		if _, ok := entry["heartbeat"]; !ok {
+	first := DefaultAgent(s.tree)
+	lines := map[string]func(){}
+	for _, e := range append(s.entries(), agentEntry{"agents.defaults", first, object(s.agents["defaults"])}) {
+		if _, ok := e.fields["heartbeat"]; !ok {
 			continue
 		}
-		delete(entry, "heartbeat")
-		if what := place + ".heartbeat"; made {
-			s.folder.Report.Carry(what+" → a scheduled job", "")
-		} else {
-			s.folder.Report.Leave(what, "no HEARTBEAT.md with a task is in the state folder: make a job with parley cron add --every 30m")
+		isDefault := e.place == "agents.defaults"
+		made := slices.ContainsFunc(s.jobs, func(j Job) bool { return j.Name == heartbeatName && (isDefault || j.Agent == e.id) })
+		set, every := s.beat(e.id)
+		lines[e.place+".heartbeat"] = func() {
+			switch what := e.place + ".heartbeat"; {
+			case made:
+				s.folder.Report.Carry(what+" → a scheduled job", "")
+			case set == nil:
+				s.folder.Report.Carry(what, "in OpenClaw only agents with settings of their own have a heartbeat then")
+			case every <= 0:
+				s.folder.Report.Carry(what, "it is off, so there is no job")
+			default:
+				s.folder.Report.Leave(what, "no HEARTBEAT.md with a task is in OpenClaw's folder: make a job with parley cron add --every="+short(every)+" --agent="+strings.ToLower(e.id))
+			}
+			delete(e.fields, "heartbeat")
 		}
 	}
+	for _, place := range slices.Sorted(maps.Keys(lines)) {
+		lines[place]()
+	}
+}
+
+// short writes a duration without zeros behind it.
+func short(d time.Duration) string {
+	s := d.String()
+	if rest, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = rest + "h"
+	}
+	return s
+}
+
+// agentEntry is an agent with its fields.
+type agentEntry struct {
+	place, id string
+	fields    map[string]any
+}
+
+// entries lists the agents that the configuration describes.
+func (s *workspaceReader) entries() (out []agentEntry) {
+	list, _ := s.agents["list"].([]any)
+	for _, a := range list {
+		id := text(object(a)["id"])
+		out = append(out, agentEntry{"agents.list." + id, id, object(a)})
+	}
+	for id, a := range object(s.agents["entries"]) {
+		out = append(out, agentEntry{"agents.entries." + id, id, object(a)})
+	}
+	return out
+}
+
+// beat returns the settings of an agent's heartbeat and how often it runs; 0 = never. Once an agent has settings of its own, the others have no
+// heartbeat; without any settings only the default agent has one.
+//
+// source: openclaw/openclaw docs/gateway/heartbeat.md, "Scope and precedence" and "Per-agent heartbeats"; an interval that cannot be read is off
+func (s *workspaceReader) beat(agent string) (set map[string]any, every time.Duration) {
+	set = object(object(s.agents["defaults"])["heartbeat"])
+	var own map[string]any
+	others := false
+	for _, e := range s.entries() {
+		switch beat := object(e.fields["heartbeat"]); {
+		case beat == nil:
+		case e.id == agent:
+			own = beat
+		default:
+			others = true
+		}
+	}
+	only := text(set["agentId"])
+	switch {
+	case own != nil:
+		set = object(merge(set, own))
+	case others, only != "" && only != agent, set == nil && agent != DefaultAgent(s.tree):
+		return nil, 0
+	}
+	v := text(set["every"])
+	if v == "" {
+		return set, 30 * time.Minute
+	}
+	if !strings.ContainsAny(v, "smhd") {
+		v += "m"
+	}
+	if days, ok := strings.CutSuffix(v, "d"); ok {
+		every, _ = time.ParseDuration(days + "h")
+		return set, 24 * every
+	}
+	every, _ = time.ParseDuration(v)
+	return set, every
 }
 
 const heartbeatName = "heartbeat"
@@ -253,29 +333,7 @@ func (s *workspaceReader) heartbeat(agent, name string) {
 		line = strings.TrimSpace(line)
 		asked = asked || line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "<!--")
 	}
-	beat := object(object(s.agents["defaults"])["heartbeat"])
-	list, _ := s.agents["list"].([]any)
-	entry := object(object(s.agents["entries"])[agent])
-	for _, a := range list {
-		if text(object(a)["id"]) == agent {
-			entry = object(a)
-		}
-	}
-	if own := object(entry["heartbeat"]); own != nil {
-		beat = object(merge(beat, own))
-	}
-	every := 30 * time.Minute
-	if v := text(beat["every"]); v != "" {
-		if !strings.ContainsAny(v, "smhd") {
-			v += "m"
-		}
-		days, isDays := strings.CutSuffix(v, "d")
-		if d, err := time.ParseDuration(v); err == nil {
-			every = d
-		} else if d, err := time.ParseDuration(days + "h"); err == nil && isDays {
-			every = 24 * d
-		}
-	}
+	beat, every := s.beat(agent)
 	if !asked || every <= 0 {
 		return
 	}
