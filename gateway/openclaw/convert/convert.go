@@ -62,7 +62,7 @@ func Configuration(in Input) Result {
 	reportCommands(o.Report, object(top["commands"]))
 	models.providers(top["models"])
 	o.reportDefaults(all)
-	o.closeWithoutModel(all)
+	models.closeWithoutModel(all)
 	r := Result{MainKey: session.mainKey, Global: session.global, HasWorkspace: agents.hasWorkspace}
 	f := finisher{o, in.Table, all}
 	var ok bool

@@ -166,12 +166,55 @@ func reportCommands(r *report.Report, m map[string]any) {
 	}
 }
 
-// closeWithoutModel disables all accounts of a host that would have no language model: the built-in demo would answer people.
-func (o *output) closeWithoutModel(all accounts) {
-	if len(object(object(o.config["models"])["providers"])) > 0 || o.getenv("OPENAI_API_KEY") != "" || o.getenv("ANTHROPIC_API_KEY") != "" {
+// closeWithoutModel disables all accounts of a host whose agents would have no language model, or one that OpenClaw did not ask: the built-in demo would
+// answer people, or another provider would read what they write.
+func (c *modelConverter) closeWithoutModel(all accounts) {
+	agents, described := object(c.config["agents"]), object(object(c.config["models"])["providers"])
+	named := func(v any) bool { return object(v)["model"] != nil }
+	if own := list(agents["list"]); named(agents["defaults"]) || len(own) > 0 && !slices.ContainsFunc(own, func(v any) bool { return !named(v) }) {
+		return
+	}
+	const demo = "agents.defaults.model"
+	why, how := "OpenClaw's configuration names none", "Set ANTHROPIC_API_KEY or OPENAI_API_KEY and import again; or describe a provider under models.providers, and name its model in "+demo
+	if c.lost {
+		c.put([]string{"agents", "defaults", "model"}, "offline/offline") // a key in the environment would choose another provider
+		why, how = "parley can use none of "+demo, "Describe a provider under models.providers, and name its model in "+demo
+	} else if c.chosen(described) {
 		return
 	}
 	if all.closeWhere(func(*account) bool { return true }) > 0 {
-		o.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
+		why, how = why+", so all accounts are disabled", how+". Then remove enabled: false"
 	}
+	c.Need("a language model", why+": the built-in demo model would answer. "+how)
+}
+
+// chosen finds the model of a configuration that names none: that of a provider whose key is known, or the first one of the only provider.
+//
+// source: openclaw/openclaw docs/help/faq-models.md, "What is the default model?"
+func (c *modelConverter) chosen(described map[string]any) bool {
+	for _, provider := range []string{"anthropic", "openai"} { // parley's host looks for them in this order
+		key := "${" + known[provider].key + "}"
+		if object(described[provider])["apiKey"] == key {
+			return true // the host does not start without it
+		}
+		if c.getenv(known[provider].key) != "" {
+			if described[provider] == nil {
+				c.put([]string{"models", "providers", provider}, map[string]any{"api": known[provider].api, "apiKey": key})
+			}
+			return true
+		}
+	}
+	if len(described) != 1 {
+		return false
+	}
+	for provider := range described {
+		for _, m := range models(c.set[provider]) {
+			if name, why := c.name(provider + "/" + text(m["id"])); why == "" && text(m["id"]) != "" {
+				c.put([]string{"agents", "defaults", "model"}, name)
+				c.Differ("agents.defaults.model", "OpenClaw's configuration names none; it is the first one of the only provider: "+name)
+				return true
+			}
+		}
+	}
+	return false
 }
