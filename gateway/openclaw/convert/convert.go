@@ -59,7 +59,7 @@ func Configuration(in Input) Result {
 	}
 	o.servers(object(top["mcp"]))
 	o.hooks(object(top["hooks"]))
-	reportCommands(o.Report, object(top["commands"]))
+	o.commands(object(top["commands"]), all)
 	models.providers(top["models"])
 	o.reportDefaults(all)
 	models.closeWithoutModel(all)

@@ -94,3 +94,51 @@ func TestModels(t *testing.T) {
 		{"and the file refers to it", bot + `"models": {}}`, "models providers anthropic apiKey", `"${ANTHROPIC_API_KEY}"`, ""},
 	})
 }
+
+// TestCommandLists: where commands were for some of the people only, the report says so.
+// source: openclaw/openclaw docs/tools/slash-commands.md, commands.allowFrom
+func TestCommandLists(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		commands, account string
+		opens             bool
+	}{
+		{`{"*": ["1001"]}`, `"dmPolicy": "open", "allowFrom": ["*"]`, true},
+		{`{"*": ["1001"]}`, `"allowFrom": ["1001"]`, true}, // whoever pairs
+		{`{"*": ["1001"]}`, `"dmPolicy": "allowlist", "allowFrom": ["1001", "1002"]`, true},
+		{`{"*": []}`, `"dmPolicy": "allowlist", "allowFrom": ["1001"]`, true},
+		{`{"*": ["*"], "telegram": []}`, `"dmPolicy": "allowlist", "allowFrom": ["1001"]`, true},
+		{`{"*": ["1001"]}`, `"dmPolicy": "allowlist", "allowFrom": ["1001"], "groups": {"-100500": {"allowFrom": ["1002"]}}`, true},
+		{`{"*": ["1001"]}`, `"dmPolicy": "allowlist", "allowFrom": ["1001"], "groups": {"-100500": {"groupPolicy": "open"}}`, true},
+		{`{"*": ["telegram:1001"]}`, `"dmPolicy": "allowlist", "allowFrom": ["1001"]`, false},
+		{`{"*": [1001]}`, `"dmPolicy": "allowlist", "allowFrom": ["tg:1001"], "groups": {"-100500": {}}`, false},
+		{`{"telegram": ["*"], "*": []}`, `"dmPolicy": "open", "allowFrom": ["*"]`, false},
+		{`{"discord": []}`, `"dmPolicy": "open", "allowFrom": ["*"]`, false},
+		{`{"*": []}`, `"dmPolicy": "disabled", "groupPolicy": "disabled"`, false},
+		{`["1001"]`, `"dmPolicy": "open", "allowFrom": ["*"]`, false},
+	} {
+		in := `{"commands": {"allowFrom": ` + c.commands + `}, "channels": {"telegram": {"botToken": "${TELEGRAM_TOKEN}", ` + c.account + `}}}`
+		if _, _, r := made(t, in, nil); (len(r.OpenToMore) > 0) != c.opens {
+			t.Errorf("%s: %+v", in, r.OpenToMore)
+		}
+	}
+}
+
+// TestHookAgents: hooks ask the agents that they could ask before.
+// source: openclaw/openclaw docs/gateway/config-hooks.md, allowedAgentIds
+func TestHookAgents(t *testing.T) {
+	t.Parallel()
+	hooks := func(allowed string) string {
+		return `{"agents": {"list": [{"id": "a"}, {"id": "Boss", "default": true}]}, "hooks": {"enabled": true, "token": "${HT}"` + allowed + `}}`
+	}
+	check(t, nil, []destination{
+		{"no list", hooks(``), "hooks allowedAgents", `["*"]`, ""},
+		{"no list, and the agent main alone", `{"hooks": {"enabled": true, "token": "${HT}"}}`, "hooks", `{"allowedAgents":["*"],"enabled":true,"token":"${HT}"}`, ""},
+		{"all", hooks(`, "allowedAgentIds": ["*"]`), "hooks", `{"allowedAgents":["*"],"enabled":true,"token":"${HT}"}`, "carried: hooks.allowedAgentIds"},
+		{"the default agent", hooks(`, "allowedAgentIds": ["boss"]`), "hooks", `{"allowedAgents":["boss"],"enabled":true,"token":"${HT}"}`, ""},
+		{"nobody", hooks(`, "allowedAgentIds": []`), "hooks enabled", "false", "need: does not name the default agent boss"},
+		{"another agent", hooks(`, "allowedAgentIds": ["a"]`), "hooks enabled", "false", "need: hooks.allowedAgentIds"},
+		{"unreadable", hooks(`, "allowedAgentIds": {"boss": true}`), "hooks enabled", "false", "need: hooks.allowedAgentIds"},
+		{"hooks that are off", `{"hooks": {"internal": {"enabled": true}}}`, "hooks", "null", ""},
+	})
+}

@@ -132,16 +132,7 @@ func (o *output) hooks(m map[string]any) {
 			}
 			o.put([]string{"hooks", k}, anys(prefixes))
 		case "allowedAgentIds":
-			allowed, ok := texts(m[k])
-			if !ok || len(allowed) == 0 {
-				continue // parley then takes the default agent alone
-			}
-			for i, id := range allowed {
-				if id != everybody {
-					allowed[i] = string(ids.Agent(id))
-				}
-			}
-			o.put([]string{"hooks", "allowedAgents"}, anys(allowed))
+			continue // hookAgents
 		case "mappings":
 			o.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
 			continue
@@ -151,19 +142,53 @@ func (o *output) hooks(m map[string]any) {
 		}
 		o.Carry(what, "")
 	}
+	o.hookAgents(m)
 	if m["enabled"] == true && m["token"] == nil {
 		o.put([]string{"hooks", "enabled"}, false)
 		o.Need("hooks.token", "hooks are off, because there is no token: set hooks.token and hooks.enabled")
 	}
 }
 
-// reportCommands reports what is left of the section commands; owners are converted at the end.
-func reportCommands(r *report.Report, m map[string]any) {
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if k != "ownerAllowFrom" {
-			r.Leave("commands."+k, "parley has no equivalent: admitted people use commands, and some commands are for owners only (docs/chats.md)")
+// hookAgents converts which agents hooks may ask. parley always lets them ask the default agent, so hooks that may not are off.
+//
+// source: openclaw/openclaw docs/gateway/config-hooks.md, allowedAgentIds: without it all agents, [] none, and the default agent needs it as well
+func (o *output) hookAgents(m map[string]any) {
+	const what = "hooks.allowedAgentIds"
+	allowed, ok := texts(m["allowedAgentIds"])
+	if m["allowedAgentIds"] == nil {
+		if m["enabled"] == true {
+			o.put([]string{"hooks", "allowedAgents"}, []any{everybody})
+		}
+		return
+	}
+	for i, id := range allowed {
+		if id != everybody {
+			allowed[i] = string(ids.Agent(id))
 		}
 	}
+	def := o.defaultAgent()
+	if !ok || !slices.Contains(allowed, everybody) && !slices.Contains(allowed, def) {
+		o.put([]string{"hooks", "enabled"}, false)
+		o.Need(what, "hooks are off, because the list does not name the default agent "+def+", and parley always lets hooks ask that one: set hooks.enabled to true if they may")
+	}
+	if len(allowed) > 0 {
+		o.put([]string{"hooks", "allowedAgents"}, anys(allowed))
+	}
+	o.Carry(what, "")
+}
+
+// defaultAgent is the agent that answers where nothing else is said.
+func (o *output) defaultAgent() string {
+	all := list(object(o.config["agents"])["list"])
+	for _, a := range all {
+		if object(a)["default"] == true {
+			return text(object(a)["id"])
+		}
+	}
+	if len(all) > 0 {
+		return text(object(all[0])["id"])
+	}
+	return "main"
 }
 
 // closeWithoutModel disables all accounts of a host whose agents would have no language model, or one that OpenClaw did not ask: the built-in demo would
