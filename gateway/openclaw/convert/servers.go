@@ -199,18 +199,19 @@ func (c *modelConverter) closeWithoutModel(all accounts) {
 	if own := list(agents["list"]); named(agents["defaults"]) || len(own) > 0 && !slices.ContainsFunc(own, func(v any) bool { return !named(v) }) {
 		return
 	}
-	const demo = "agents.defaults.model"
-	why, how := "OpenClaw's configuration names none", "Set ANTHROPIC_API_KEY or OPENAI_API_KEY and import again; or describe a provider under models.providers, and name its model in "+demo
+	const place = "agents.defaults.model"
+	why, how := "OpenClaw's configuration names no model", "Set ANTHROPIC_API_KEY or OPENAI_API_KEY and import again; or describe a provider under models.providers, and name its model in "+place
 	if c.lost {
 		c.put([]string{"agents", "defaults", "model"}, "offline/offline") // a key in the environment would choose another provider
-		why, how = "parley can use none of "+demo, "Describe a provider under models.providers, and name its model in "+demo
+		why, how = "parley can use no model that "+place+" names", "Describe a provider under models.providers, and name its model in "+place
 	} else if c.chosen(described) {
 		return
 	}
+	effect := "The built-in demo model answers"
 	if all.closeWhere(func(*account) bool { return true }) > 0 {
-		why, how = why+", so all accounts are disabled", how+". Then remove enabled: false"
+		effect, how = "The built-in demo model would answer people, so all accounts are disabled", how+". Then remove enabled: false"
 	}
-	c.Need("a language model", why+": the built-in demo model would answer. "+how)
+	c.Need("a language model", why+". "+effect+". "+how)
 }
 
 // chosen finds the model of a configuration that names none: that of a provider whose key is known, or the first one of the only provider.
@@ -236,7 +237,7 @@ func (c *modelConverter) chosen(described map[string]any) bool {
 		for _, m := range models(c.set[provider]) {
 			if name, why := c.name(provider + "/" + text(m["id"])); why == "" && text(m["id"]) != "" {
 				c.put([]string{"agents", "defaults", "model"}, name)
-				c.Differ("agents.defaults.model", "OpenClaw's configuration names none; it is the first one of the only provider: "+name)
+				c.Differ("agents.defaults.model", "OpenClaw's configuration names no model; it is the first one of the only provider: "+name)
 				return true
 			}
 		}
