@@ -68,7 +68,7 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 			x.Notes = append(x.Notes, sessions.AddNote{Agent: agent, Key: sessions.MainKey(agent), Text: text})
 		}
 	}
-	models := source.Models(src.Tree)
+	model := convert.Models(src.Tree, src.Getenv)
 	for _, j := range src.Jobs {
 		notes := slices.Clone(j.Notes)
 		if convert.RunsOverACP(src.Tree, j.Agent) {
@@ -88,8 +88,11 @@ func (x *reader) jobsAndNotes(src *source.Source, table config.Table) {
 				continue
 			}
 		}
-		if out.Model = models(j.Model); out.Model == "" && j.Model != "" {
-			notes = append(notes, "its model "+j.Model+" names no provider: the agent's model is used")
+		if j.Model != "" {
+			var why string
+			if out.Model, why = model(j.Model); why != "" {
+				notes = append(notes, "its model "+j.Model+" cannot be used, so the agent's model answers: "+why)
+			}
 		}
 		address, why := address(table, j.To)
 		if out.To = address; why != "" {

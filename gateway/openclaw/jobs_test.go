@@ -67,6 +67,34 @@ func TestTargetsOfJobs(t *testing.T) {
 	}
 }
 
+// TestModelsOfJobs: a job's model has the name that it has in the configuration, or the report says why it has none.
+// source: openclaw/openclaw docs/help/faq-models.md, "What is the default model?"
+func TestModelsOfJobs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "cron"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"openclaw.json": `{models: {providers: {lm: {baseUrl: "http://127.0.0.1:1234/v1", models: [{id: "qwen"}]}, bad: {baseUrl: "lm:80", apiKey: "k"}}}, agents: {defaults: {model: "lm/qwen"}}}`,
+		"cron/jobs.json": `[{"id": "1", "name": "a", "schedule": "@daily", "payload": {"message": "x", "model": "qwen"}}, {"id": "2", "name": "b", "schedule": "@daily", "payload": {"message": "x", "model": "bad/m"}},
+			{"id": "3", "name": "c", "schedule": "@daily", "payload": {"message": "x", "model": "mystery"}}, {"id": "4", "name": "d", "schedule": "@daily", "payload": {"message": "x", "model": "Z.ai/glm"}}]`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := read(t, dir)
+	for i, want := range []string{"lm/qwen", "", "", "zai/glm"} {
+		told := slices.ContainsFunc(r.Report.NeedsYou, func(l report.Item) bool {
+			return l.What == r.Jobs[i].What && strings.Contains(l.Why, "cannot be used, so the agent's model answers")
+		})
+		if r.Jobs[i].Model != want || told != (want == "") {
+			t.Errorf("%+v: want the model %q; told: %t", r.Jobs[i], want, told)
+		}
+	}
+}
+
 // A secret in the message of a job is not in the report. The job itself has it.
 func TestSecretsInJobs(t *testing.T) {
 	t.Parallel()

@@ -261,12 +261,13 @@ func TestReport(t *testing.T) {
 	has(r.Report.Different, "summaries (1)", "messages")
 	has(r.Report.Different, "tool calls without a result (1)", "")
 	has(r.Report.NeedsYou, "session broken row", "cannot be read")
+	has(r.Report.NeedsYou, "agents.list.Helper Two.model vertex/gem", "google-generative-ai")
 	has(r.Report.NeedsYou, "job Morning brief", `parley cron add '--name=Morning brief' '--cron=0 7 * * 1-5' --zone=Europe/Berlin --agent=helper-two --to=telegram/default/direct/1001 -- 'Say what'\''s new.'`)
 	for what, why := range map[string]string{
 		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "its own token", "tools.exec": "other tools",
 		"sessions (2): acp:x, agent:main:acp:y": "ACP", "telegram:slash:77": "slash", "sessions (1): unknown": "does not know", "sessions (1): global": "not global",
 		"agent:main:something": "no key", "2 lines of its transcript": "keep the file", "transcripts of sessions that were reset or deleted (1)": "keep", "model lonely-model": "no provider",
-		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
+		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider",
 		"models.providers.lost": "address", "models.providers.spare": "no agent uses", "models.mode": "",
 	} {
 		has(r.Report.Left, what, why)

@@ -60,10 +60,10 @@ func Configuration(in Input) Result {
 	}
 	o.servers(object(top["mcp"]))
 	o.hooks(object(top["hooks"]))
-	reportCommands(o.Report, object(top["commands"]))
+	o.commands(object(top["commands"]), all)
 	models.providers(top["models"])
 	o.reportDefaults(all)
-	o.closeWithoutModel(all)
+	models.closeWithoutModel(all)
 	r := Result{MainKey: session.mainKey, Global: session.global, HasWorkspace: agents.hasWorkspace}
 	f := finisher{o, in.Table, all}
 	var ok bool

@@ -301,6 +301,9 @@ func TestProviders(t *testing.T) {
 		{"house", `{"baseUrl": "https://models.example/v1", "apiKey": "${HOUSE_KEY_1}"}`, `{"api":"openai","apiKey":"${HOUSE_KEY_1}","baseUrl":"https://models.example/v1"}`},
 		{"google", `{"api": "google-generative-ai", "baseUrl": "https://generativelanguage.googleapis.com/v1beta", "apiKey": "${GEMINI_API_KEY}"}`, `{"api":"openai","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai"}`},
 		{"google", `{"api": "google-generative-ai", "baseUrl": "https://stranger.example", "apiKey": "${GEMINI_API_KEY}"}`, "null"},
+		{"google", `{"baseUrl": "https://generativelanguage.googleapis.com/v1", "apiKey": "${GEMINI_API_KEY}"}`, `{"api":"openai","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai"}`},
+		{"gemini", `{"api": "openai-completions", "baseUrl": "https://generativelanguage.googleapis.com", "apiKey": "${GEMINI_API_KEY}"}`, `{"api":"openai-completions","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai"}`},
+		{"google", `{"baseUrl": "https://generativelanguage.googleapis.com/v1beta/openai/", "apiKey": "${GEMINI_API_KEY}"}`, `{"api":"openai","apiKey":"${GEMINI_API_KEY}","baseUrl":"https://generativelanguage.googleapis.com/v1beta/openai/"}`},
 	} {
 		out, _, _ := made(t, `{"models": {"providers": {"`+c.name+`": `+c.set+`}}, "agents": {"defaults": {"model": "`+c.name+`/m"}}}`, nil)
 		if got := shown(at(out, "models providers "+c.name)); got != c.want {

@@ -71,7 +71,11 @@ var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
 func stand(text []byte, name string, number int) string {
 	for _, line := range strings.Split(string(text), "\n") {
-		if key, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && secretKey.MatchString(key) && strings.Contains(line, "${"+name+"}") {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ref := "${" + name + "}"; ok && strings.HasSuffix(strings.ToLower(key), "url") && strings.HasPrefix(strings.Trim(value, ` '"`), ref) {
+			return standFor(ref, ref)
+		}
+		if ok && secretKey.MatchString(key) && strings.Contains(line, "${"+name+"}") {
 			return fmt.Sprintf("%d:unset", number) // each account has its own
 		}
 	}
@@ -98,6 +102,8 @@ func (c finisher) shut(place, why string) bool {
 	need := func(what, how string) bool { c.Need(what, "parley refuses the value ("+why+"): "+how); return true }
 	switch seg := split(c.config, place); {
 	case len(seg) == 0:
+		return false
+	case seg[0] == "models" && seg[len(seg)-1] == "baseUrl": // the key would go to another address
 		return false
 	case seg[0] == "channels" && len(seg) > 1:
 		return c.shutAccount(seg, place, need)
@@ -160,6 +166,9 @@ func (c finisher) shutAccount(seg []string, place string, need func(string, stri
 		section["enabled"] = false
 		c.accounts.closeWhere(func(a *account) bool { return a.what == "channels."+strings.Join(seg[1:end], ".") })
 		return need(place, "the account is disabled: correct it, then remove enabled: false")
+	}
+	if seg[len(seg)-1] == "apiUrl" { // whoever enables the account again must not send its token to another address
+		seg = seg[:end]
 	}
 	if !remove(c.config, seg) {
 		return false

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/report"
 )
 
 // known are the providers that OpenClaw has built in and parley can ask: where they are, and the variable of their key.
@@ -35,22 +37,49 @@ var protocols = map[string]string{"": "openai", "openai-completions": "openai-co
 // modelConverter converts the section models, and the names of models at all places.
 type modelConverter struct {
 	*output
-	set   map[string]map[string]any // models.providers
-	alias map[string]string         // of agents.defaults.models
-	used  map[string]bool           // providers of the models that were carried over
+	set    map[string]map[string]any // models.providers
+	alias  map[string]string         // of agents.defaults.models
+	listed map[string][]string       // the providers that list a model
+	used   map[string]bool           // providers of the models that were carried over
+	lost   bool                      // agents.defaults.model names models, and none can be used
 }
 
 func newModelConverter(o *output, top map[string]any) *modelConverter {
-	c := &modelConverter{output: o, set: map[string]map[string]any{}, alias: map[string]string{}, used: map[string]bool{}}
+	c := &modelConverter{output: o, set: map[string]map[string]any{}, alias: map[string]string{}, listed: map[string][]string{}, used: map[string]bool{}}
+	list := func(provider, model string) {
+		if at := strings.ToLower(model); model != "" && !slices.Contains(c.listed[at], provider) {
+			c.listed[at] = append(c.listed[at], provider)
+		}
+	}
 	for name, v := range object(object(top["models"])["providers"]) {
-		c.set[strings.ToLower(name)] = object(v)
+		name = strings.ToLower(name)
+		c.set[name] = object(v)
+		for _, m := range models(c.set[name]) {
+			list(name, text(m["id"]))
+		}
 	}
 	for name, v := range object(object(object(top["agents"])["defaults"])["models"]) {
 		if a := text(object(v)["alias"]); a != "" {
 			c.alias[strings.ToLower(a)] = name
 		}
+		if provider, model, ok := strings.Cut(name, "/"); ok {
+			list(strings.ToLower(provider), model)
+		}
 	}
 	return c
+}
+
+// models are those that a provider lists.
+func models(set map[string]any) (out []map[string]any) {
+	for _, v := range list(set["models"]) {
+		out = append(out, object(v))
+	}
+	return out
+}
+
+// Models returns a function that gives a model the name that it has in parley, or why it has none.
+func Models(top map[string]any, getenv func(string) string) func(ref string) (name, why string) {
+	return newModelConverter(&output{Report: &report.Report{}, getenv: getenv}, top).name
 }
 
 // model carries the model of one place over, and those that follow when it fails, into a part of the new configuration.
@@ -68,6 +97,7 @@ func (c *modelConverter) model(what string, v any, out map[string]any, withFallb
 		}
 	}
 	var good []string
+	var lost []report.Item
 	for i, n := range names {
 		at := what
 		if i > 0 {
@@ -79,11 +109,25 @@ func (c *modelConverter) model(what string, v any, out map[string]any, withFallb
 		case i > 0 && !withFallbacks:
 			c.Leave(at, "parley has no separate fallbacks for this model; it uses the agent's")
 		case why != "":
-			c.Leave(at+" "+n, why)
+			lost = append(lost, report.Item{What: at + " " + n, Why: why})
 		case slices.Contains(good, name):
 		default:
+			if !strings.Contains(c.full(n), "/") {
+				c.Differ(at+" "+n, "it names no provider, and becomes "+name)
+			}
 			good = append(good, name)
 			c.Carry(at+" → "+name, "")
+		}
+	}
+	for _, l := range lost {
+		switch {
+		case len(good) > 0:
+			c.Leave(l.What, l.Why)
+		case what == "agents.defaults.model":
+			c.lost = true
+			c.Need(l.What, l.Why)
+		default:
+			c.Need(l.What, l.Why+". Until you name another model there, parley asks the one of agents.defaults.model")
 		}
 	}
 	if len(good) > 0 {
@@ -94,12 +138,49 @@ func (c *modelConverter) model(what string, v any, out map[string]any, withFallb
 	}
 }
 
+// elsewhere is why a model is left out that has an address of its own: it would be asked at its provider's.
+const elsewhere = "it has a baseUrl of its own: describe a provider with that address under models.providers"
+
+// isElsewhere reports whether a model is at another address than its provider.
+func isElsewhere(model map[string]any, provider string, set map[string]any) bool {
+	own := model["baseUrl"]
+	return own != nil && own != "" && (text(own) == "" || text(own) != text(set["baseUrl"]) && text(own) != baseURL(provider, set))
+}
+
+// full puts the name of a model in the place of its alias.
+func (c *modelConverter) full(ref string) string {
+	if full, ok := c.alias[strings.ToLower(ref)]; ok {
+		return full
+	}
+	return ref
+}
+
+// makers are OpenClaw's default providers, anthropic until the spring of 2026 and openai since, by how the names of their models begin.
+var makers = map[string]string{"claude-": "anthropic", "gpt-": "openai"}
+
+// withProvider gives the full name of a model. Without a provider OpenClaw takes the only one that lists the model, and then its default one. ok is
+// false where that is not certain.
+//
+// source: openclaw/openclaw docs/help/faq-models.md, "What is the default model?"
+func (c *modelConverter) withProvider(ref string) (full string, ok bool) {
+	if ref = c.full(ref); strings.Contains(ref, "/") {
+		return ref, true
+	}
+	if by := c.listed[strings.ToLower(ref)]; len(by) > 0 {
+		return by[0] + "/" + ref, len(by) == 1
+	}
+	for beginning, provider := range makers {
+		if strings.HasPrefix(strings.ToLower(ref), beginning) {
+			return provider + "/" + ref, true
+		}
+	}
+	return ref, false
+}
+
 // name gives the name that a model has in parley, or why it has none.
 func (c *modelConverter) name(ref string) (name, why string) {
-	if full, ok := c.alias[strings.ToLower(ref)]; ok {
-		ref = full
-	}
-	provider, model, ok := strings.Cut(ref, "/")
+	full, ok := c.withProvider(ref)
+	provider, model, _ := strings.Cut(full, "/")
 	if !ok || provider == "" || model == "" {
 		return "", "it names no provider: name it as provider/model"
 	}
@@ -108,6 +189,11 @@ func (c *modelConverter) name(ref string) (name, why string) {
 	}
 	if _, why := c.protocol(provider); why != "" {
 		return "", why
+	}
+	for _, m := range models(c.set[provider]) {
+		if strings.EqualFold(text(m["id"]), model) && isElsewhere(m, provider, c.set[provider]) {
+			return "", elsewhere
+		}
 	}
 	c.used[provider] = true
 	return provider + "/" + model, ""
@@ -119,6 +205,8 @@ func (c *modelConverter) protocol(provider string) (api, why string) {
 	set, isSet := c.set[provider]
 	api, spoken := protocols[text(set["api"])]
 	switch {
+	case !c.isAddress(set["baseUrl"]): // without it, its key would go to the built-in address
+		return "", "models.providers." + provider + ".baseUrl is no http or https URL: describe the provider again"
 	case isBuilt && !spoken && builtAddress(built.baseURL, text(set["baseUrl"])): // parley has another way to the same provider
 		return built.api, ""
 	case isSet && !spoken:
@@ -131,6 +219,29 @@ func (c *modelConverter) protocol(provider string) (api, why string) {
 	return api, ""
 }
 
+// isAddress reports whether a base URL is one that parley takes, or none. Variables that nothing sets count as their values.
+func (c *modelConverter) isAddress(v any) bool {
+	s, ok := v.(string)
+	if s = strings.TrimSpace(s); s == "" {
+		return ok || v == nil
+	}
+	u, err := url.Parse(reference.ReplaceAllStringFunc(s, func(ref string) string {
+		if strings.HasPrefix(ref, "$$") {
+			return ref
+		}
+		return cmp.Or(c.getenv(ref[2:len(ref)-1]), standFor(s, ref))
+	}))
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// standFor is the value of a variable in a URL while nothing sets it: at the beginning an address, elsewhere a number.
+func standFor(url, reference string) string {
+	if strings.HasPrefix(url, reference) {
+		return "http://unset.invalid"
+	}
+	return "1"
+}
+
 // providers writes those that models need, and those that were described with a key. Keys are taken from the environment.
 func (c *modelConverter) providers(v any) {
 	for _, k := range slices.Sorted(maps.Keys(object(v))) {
@@ -138,21 +249,25 @@ func (c *modelConverter) providers(v any) {
 			c.Leave("models."+k, "parley has no equivalent")
 		}
 	}
+	all := maps.Clone(c.used)
 	for name := range c.set {
-		if key := c.set[name]["apiKey"]; key != nil && key != "" {
-			c.used[name] = true
-		}
+		all[name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.set)) {
-		if !c.used[name] {
-			c.Leave("models.providers."+name, "no agent uses a model of this provider, and it has no key")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.used)) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		what := "models.providers." + name
 		set := c.set[name]
 		api, why := c.protocol(name)
-		if why != "" {
+		switch {
+		case !c.isAddress(set["baseUrl"]):
+			c.Need(what, why)
+			continue
+		case !c.used[name] && set == nil:
+			c.Leave(what, "it describes no provider")
+			continue
+		case !c.used[name] && (set["apiKey"] == nil || set["apiKey"] == "" && text(set["baseUrl"]) == ""):
+			c.Leave(what, "no agent uses a model of this provider, and it has no key")
+			continue
+		case why != "":
 			c.Leave(what, why)
 			continue
 		}
@@ -182,6 +297,9 @@ func baseURL(name string, set map[string]any) string {
 	base := text(set["baseUrl"])
 	if _, spoken := protocols[text(set["api"])]; base == "" || !spoken {
 		return known[name].baseURL
+	}
+	if u, err := url.Parse(base); err == nil && builtAddress(known["google"].baseURL, base) && !strings.Contains(u.Path, "/openai") {
+		return known["google"].baseURL // Gemini's own protocol is at /v1 and /v1beta, OpenAI's only there
 	}
 	if name == "ollama" || text(set["api"]) == "ollama" { // its own protocol is at the root, OpenAI's below /v1
 		base = strings.TrimSuffix(strings.TrimSuffix(base, "/"), "/v1") + "/v1"
@@ -224,6 +342,10 @@ func (c *modelConverter) facts(what, name string, set, out map[string]any) {
 	all := map[string]any{}
 	for _, v := range list(set["models"]) {
 		m := object(v)
+		if isElsewhere(m, name, set) {
+			c.Leave(what+".models."+text(m["id"]), elsewhere)
+			continue
+		}
 		f := map[string]any{}
 		if w, ok := m["contextWindow"].(json.Number); ok {
 			f["contextWindow"] = w

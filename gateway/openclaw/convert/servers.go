@@ -132,16 +132,7 @@ func (o *output) hooks(m map[string]any) {
 			}
 			o.put([]string{"hooks", k}, anys(prefixes))
 		case "allowedAgentIds":
-			allowed, ok := texts(m[k])
-			if !ok || len(allowed) == 0 {
-				continue // parley then takes the default agent alone
-			}
-			for i, id := range allowed {
-				if id != everybody {
-					allowed[i] = string(ids.Agent(id))
-				}
-			}
-			o.put([]string{"hooks", "allowedAgents"}, anys(allowed))
+			continue // hookAgents
 		case "mappings":
 			o.Need(what, "parley's templates have another form: write each mapping again (docs/automation.md)")
 			continue
@@ -151,27 +142,105 @@ func (o *output) hooks(m map[string]any) {
 		}
 		o.Carry(what, "")
 	}
+	o.hookAgents(m)
 	if m["enabled"] == true && m["token"] == nil {
 		o.put([]string{"hooks", "enabled"}, false)
 		o.Need("hooks.token", "hooks are off, because there is no token: set hooks.token and hooks.enabled")
 	}
 }
 
-// reportCommands reports what is left of the section commands; owners are converted at the end.
-func reportCommands(r *report.Report, m map[string]any) {
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if k != "ownerAllowFrom" {
-			r.Leave("commands."+k, "parley has no equivalent: admitted people use commands, and some commands are for owners only (docs/chats.md)")
+// hookAgents converts which agents hooks may ask. parley always lets them ask the default agent, so hooks that may not are off.
+//
+// source: openclaw/openclaw docs/gateway/config-hooks.md, allowedAgentIds: without it all agents, [] none, and the default agent needs it as well
+func (o *output) hookAgents(m map[string]any) {
+	const what = "hooks.allowedAgentIds"
+	allowed, ok := texts(m["allowedAgentIds"])
+	if m["allowedAgentIds"] == nil {
+		if m["enabled"] == true {
+			o.put([]string{"hooks", "allowedAgents"}, []any{everybody})
 		}
-	}
-}
-
-// closeWithoutModel disables all accounts of a host that would have no language model: the built-in demo would answer people.
-func (o *output) closeWithoutModel(all accounts) {
-	if len(object(object(o.config["models"])["providers"])) > 0 || o.getenv("OPENAI_API_KEY") != "" || o.getenv("ANTHROPIC_API_KEY") != "" {
 		return
 	}
-	if all.closeWhere(func(*account) bool { return true }) > 0 {
-		o.Need("a language model", "no model of this configuration can be used, so all accounts are disabled: describe one under models.providers, name it in agents.defaults.model, then remove enabled: false")
+	for i, id := range allowed {
+		if id != everybody {
+			allowed[i] = string(ids.Agent(id))
+		}
 	}
+	def := o.defaultAgent()
+	if !ok || !slices.Contains(allowed, everybody) && !slices.Contains(allowed, def) {
+		o.put([]string{"hooks", "enabled"}, false)
+		o.Need(what, "hooks are off, because the list does not name the default agent "+def+", and parley always lets hooks ask that one: set hooks.enabled to true if they may")
+	}
+	if len(allowed) > 0 {
+		o.put([]string{"hooks", "allowedAgents"}, anys(allowed))
+	}
+	o.Carry(what, "")
+}
+
+// defaultAgent is the agent that answers where nothing else is said.
+func (o *output) defaultAgent() string {
+	all := list(object(o.config["agents"])["list"])
+	for _, a := range all {
+		if object(a)["default"] == true {
+			return text(object(a)["id"])
+		}
+	}
+	if len(all) > 0 {
+		return text(object(all[0])["id"])
+	}
+	return "main"
+}
+
+// closeWithoutModel disables all accounts of a host whose agents would have no language model, or one that OpenClaw did not ask: the built-in demo would
+// answer people, or another provider would read what they write.
+func (c *modelConverter) closeWithoutModel(all accounts) {
+	agents, described := object(c.config["agents"]), object(object(c.config["models"])["providers"])
+	named := func(v any) bool { return object(v)["model"] != nil }
+	if own := list(agents["list"]); named(agents["defaults"]) || len(own) > 0 && !slices.ContainsFunc(own, func(v any) bool { return !named(v) }) {
+		return
+	}
+	const place = "agents.defaults.model"
+	why, how := "OpenClaw's configuration names no model", "Set ANTHROPIC_API_KEY or OPENAI_API_KEY and import again; or describe a provider under models.providers, and name its model in "+place
+	if c.lost {
+		c.put([]string{"agents", "defaults", "model"}, "offline/offline") // a key in the environment would choose another provider
+		why, how = "parley can use no model that "+place+" names", "Describe a provider under models.providers, and name its model in "+place
+	} else if c.chosen(described) {
+		return
+	}
+	effect := "The built-in demo model answers"
+	if all.closeWhere(func(*account) bool { return true }) > 0 {
+		effect, how = "The built-in demo model would answer people, so all accounts are disabled", how+". Then remove enabled: false"
+	}
+	c.Need("a language model", why+". "+effect+". "+how)
+}
+
+// chosen finds the model of a configuration that names none: that of a provider whose key is known, or the first one of the only provider.
+//
+// source: openclaw/openclaw docs/help/faq-models.md, "What is the default model?"
+func (c *modelConverter) chosen(described map[string]any) bool {
+	for _, provider := range []string{"anthropic", "openai"} { // parley's host looks for them in this order
+		key := "${" + known[provider].key + "}"
+		if object(described[provider])["apiKey"] == key {
+			return true // the host does not start without it
+		}
+		if c.getenv(known[provider].key) != "" {
+			if described[provider] == nil {
+				c.put([]string{"models", "providers", provider}, map[string]any{"api": known[provider].api, "apiKey": key})
+			}
+			return true
+		}
+	}
+	if len(described) != 1 {
+		return false
+	}
+	for provider := range described {
+		for _, m := range models(c.set[provider]) {
+			if name, why := c.name(provider + "/" + text(m["id"])); why == "" && text(m["id"]) != "" {
+				c.put([]string{"agents", "defaults", "model"}, name)
+				c.Differ("agents.defaults.model", "OpenClaw's configuration names no model; it is the first one of the only provider: "+name)
+				return true
+			}
+		}
+	}
+	return false
 }

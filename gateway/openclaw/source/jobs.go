@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -152,6 +153,8 @@ func (j *Job) schedule(v map[string]any) error {
 	case hasEvery && every > 0 && every < int64(10*365*24*time.Hour/time.Millisecond):
 		if j.Every = time.Duration(every) * time.Millisecond; j.Every < minEvery {
 			j.Every, j.Notes = minEvery, append(j.Notes, fmt.Sprintf("it ran every %s; the shortest interval of parley is %s", time.Duration(every)*time.Millisecond, minEvery))
+		} else if ms, ok := number(v["anchorMs"]); ok && ms > 0 {
+			j.anchor(time.UnixMilli(ms).UTC())
 		}
 	case expr != "":
 		fields := strings.Fields(expr)
@@ -175,6 +178,30 @@ func (j *Job) schedule(v map[string]any) error {
 	return nil
 }
 
+// anchor keeps the times of day of a job that counts its interval from a moment: hours that divide a day, a day and a week are cron lines.
+//
+// source: openclaw/openclaw src/cron/schedule.ts (computeNextRunAtMs)
+func (j *Job) anchor(from time.Time) {
+	const day, week = 24 * time.Hour, 7 * 24 * time.Hour
+	hours, weekday := "*", "*"
+	switch {
+	case from.After(time.Now().Add(j.Every)), j.Every != week && (j.Every%time.Hour != 0 || day%j.Every != 0):
+		j.Notes = append(j.Notes, fmt.Sprintf("it counted its interval from %s; now it counts from the import", from.Format(time.RFC3339)))
+		return
+	case j.Every == week:
+		hours, weekday = strconv.Itoa(from.Hour()), strconv.Itoa(int(from.Weekday()))
+	case j.Every > time.Hour:
+		var due []string
+		for h, step := 0, int(j.Every/time.Hour); h < 24; h++ {
+			if (h-from.Hour())%step == 0 {
+				due = append(due, strconv.Itoa(h))
+			}
+		}
+		hours = strings.Join(due, ",")
+	}
+	j.Cron, j.Zone, j.Every = fmt.Sprintf("%d %s * * %s", from.Minute(), hours, weekday), "UTC", 0
+}
+
 // sundays writes the weekday 7, which OpenClaw takes for Sunday, as 0.
 func sundays(field string) string {
 	days := strings.Split(field, ",")
@@ -194,6 +221,10 @@ func sundays(field string) string {
 // target reads where the answer goes. Older versions have it in the payload, and deliver there only with deliver or to.
 func (j *Job) target(raw, payload map[string]any) {
 	to := object(raw["delivery"])
+	if to == nil && raw["delivery"] != nil {
+		j.nowhere("its delivery")
+		return
+	}
 	if to == nil {
 		if to = payload; to["deliver"] == false {
 			return
@@ -203,12 +234,23 @@ func (j *Job) target(raw, payload map[string]any) {
 			return
 		}
 	}
-	switch text(to["mode"]) {
-	case "none":
+	mode, isText := to["mode"].(string)
+	switch mode = strings.ToLower(strings.TrimSpace(mode)); {
+	case mode == "none":
 		return
-	case "webhook":
+	case mode == "webhook":
 		j.Notes = append(j.Notes, "its answer went to a webhook; now it stays in the job's session")
 		return
+	case to["mode"] != nil && !isText, mode != "" && mode != "announce" && mode != "deliver":
+		j.nowhere("its delivery.mode")
+		return
+	}
+	for _, key := range []string{"channel", "provider", "accountId", "to"} {
+		_, isText := to[key].(string)
+		if _, isNumber := to[key].(json.Number); to[key] != nil && !isText && (key != "to" || !isNumber) {
+			j.nowhere("its " + key)
+			return
+		}
 	}
 	j.To = JobTarget{Channel: strings.ToLower(cmp.Or(text(to["channel"]), text(to["provider"]))), Account: text(to["accountId"]), To: text(to["to"])}
 	if n, ok := to["to"].(json.Number); ok {
@@ -220,6 +262,11 @@ func (j *Job) target(raw, payload map[string]any) {
 	if j.To.Channel == "" && j.To.To == "" {
 		j.To = JobTarget{Last: true}
 	}
+}
+
+// nowhere keeps the answer in the job's session, because parley cannot read where it went.
+func (j *Job) nowhere(what string) {
+	j.Notes = append(j.Notes, what+" names no chat that parley knows, so its answer stays in the job's session: choose a chat with --to")
 }
 
 // staysInSession is the note of a job that names no chat for its answer.

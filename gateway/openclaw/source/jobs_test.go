@@ -1,6 +1,7 @@
 package source
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +70,48 @@ func TestJobsAreOff(t *testing.T) {
 	}
 	if s, _ := load(t, map[string]string{"cron/jobs.json": `{"jobs": []}`}, nil, nil); s.Jobs != nil {
 		t.Errorf("%+v", s.Jobs)
+	}
+}
+
+// TestAnchors: a job that counts its interval from a moment keeps its times of day, or says that it does not.
+// source: openclaw/openclaw src/cron/schedule.ts (computeNextRunAtMs)
+func TestAnchors(t *testing.T) {
+	t.Parallel()
+	const counts = "it counted its interval from "
+	for _, c := range []struct {
+		name, schedule, cron string
+		every                time.Duration
+		note                 string
+	}{
+		{"daily at 13:30 UTC", `"everyMs": 86400000, "anchorMs": 1774445400000`, "30 13 * * *", 0, ""},
+		{"every six hours", `"everyMs": 21600000, "anchorMs": 1774445400000`, "30 1,7,13,19 * * *", 0, ""},
+		{"hourly", `"everyMs": 3600000, "anchorMs": 1774445400000`, "30 * * * *", 0, ""},
+		{"weekly", `"everyMs": 604800000, "anchorMs": 1774445400000`, "30 13 * * 3", 0, ""},
+		{"every 90 minutes", `"everyMs": 5400000, "anchorMs": 1774445400000`, "", 90 * time.Minute, counts + "2026-03-25T13:30:00Z"},
+		{"every two days", `"everyMs": 172800000, "anchorMs": 1774445400000`, "", 48 * time.Hour, counts},
+		{"not yet begun", `"everyMs": 86400000, "anchorMs": 4073486400000`, "", 24 * time.Hour, counts + "2099"},
+		{"no anchor", `"everyMs": 86400000`, "", 24 * time.Hour, ""},
+	} {
+		s, _ := load(t, map[string]string{"openclaw.json": `{}`,
+			"cron/jobs.json": `[{"id": "1", "schedule": {"kind": "every", ` + c.schedule + `}, "payload": {"message": "x"}, "delivery": {"mode": "none"}}]`}, nil, nil)
+		if len(s.Jobs) != 1 || s.Jobs[0].Cron != c.cron || s.Jobs[0].Every != c.every || (c.cron != "") != (s.Jobs[0].Zone == "UTC") || !strings.Contains(strings.Join(s.Jobs[0].Notes, " "), c.note) || c.note == "" && len(s.Jobs[0].Notes) > 0 {
+			t.Errorf("%s: %+v", c.name, s.Jobs)
+		}
+	}
+}
+
+// TestUnreadableDelivery: an answer whose destination cannot be read goes nowhere, and not to the chat that wrote last.
+// source: openclaw/openclaw docs/automation/cron-jobs.md (delivery.mode: none, announce, webhook), src/cron/normalize.ts (deliver)
+func TestUnreadableDelivery(t *testing.T) {
+	t.Parallel()
+	for delivery, last := range map[string]bool{
+		`{"mode": "slack", "slackChannel": "ai-news"}`: false, `{"mode": 7}`: false, `"slack"`: false, `["telegram"]`: false,
+		`{"mode": "announce", "channel": ["slack"]}`: false, `{"mode": "announce", "to": {"id": 1}}`: false, `{"channel": 5}`: false,
+		`{"mode": "Announce"}`: true, `{"mode": "deliver"}`: true, `{"channel": "last"}`: true, `{}`: true,
+	} {
+		s, _ := load(t, map[string]string{"openclaw.json": `{}`, "cron/jobs.json": `[{"id": "1", "schedule": "@daily", "payload": {"message": "x"}, "delivery": ` + delivery + `}]`}, nil, nil)
+		if len(s.Jobs) != 1 || s.Jobs[0].To != (JobTarget{Last: last}) || last == strings.Contains(strings.Join(s.Jobs[0].Notes, " "), "names no chat that parley knows") {
+			t.Errorf("%s: %+v", delivery, s.Jobs)
+		}
 	}
 }

@@ -6,25 +6,6 @@ import (
 	"strings"
 )
 
-// Models returns a function that gives the full name of a model, provider/model, "" if no provider is known.
-func Models(tree map[string]any) func(ref string) string {
-	short := map[string]string{}
-	for full, m := range object(object(object(tree["agents"])["defaults"])["models"]) {
-		if a := text(object(m)["alias"]); a != "" {
-			short[strings.ToLower(a)] = full
-		}
-	}
-	return func(ref string) string {
-		if full, ok := short[strings.ToLower(ref)]; ok {
-			ref = full
-		}
-		if !strings.Contains(ref, "/") {
-			return ""
-		}
-		return ref
-	}
-}
-
 // agentModels takes providers from the file models.json of the default agent. OpenClaw merges it with the configuration, which wins; people wrote
 // providers into it by hand. Only providers whose models an agent uses are taken: OpenClaw writes all that it finds into that file.
 //
