@@ -7,6 +7,7 @@ import (
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
+	"parley/sessions/sqlstore/move"
 )
 
 // Accept commits one platform event and everything that it causes.
@@ -27,7 +28,7 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 	at := a.In.Address
 	thread := at.Thread
 	at.Thread = ""
-	seen := dedupeKey{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
+	seen := dedupeKey{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: move.BeforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
 	if a.Skip != nil {
 		seen.skip = a.Skip.Reason
 	}
@@ -44,7 +45,7 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 			return err
 		}
 		_, err = t.Exec("INSERT INTO cursors (account, position) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET position = excluded.position",
-			account(a.In.Address.Channel, a.In.Address.Account), a.In.Cursor)
+			column.Account(a.In.Address.Channel, a.In.Address.Account), a.In.Cursor)
 		return err
 	})
 	return acc, err
@@ -78,7 +79,7 @@ func (s *changes) skip(t *tx, in channels.Inbound, digest string, k sessions.Ski
 			err = s.sessions.Rename(t, e)
 		case sessions.MoveChat:
 			t.Label(true, "moved")
-			err = s.moves.readdress(t, relocationOf(in, e))
+			err = s.moves.MoveChat(t, in, e)
 		default:
 			err = fmt.Errorf("%w: an event of type %T", sessions.ErrInvalid, e)
 		}

@@ -11,6 +11,7 @@ import (
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/move"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/search"
 	"parley/sessions/sqlstore/session"
@@ -29,7 +30,7 @@ type changes struct {
 	notes       *search.Notes
 	chats       *chats
 	inbox       *inbox
-	moves       *moves
+	moves       *move.Rows
 	deliveries  *deliveries
 	people      *people
 	runs        *runs
@@ -39,7 +40,7 @@ type changes struct {
 func (s *changes) applyOnce(t *tx, at dedupeKey, c *preparedChange) (acc sessions.Accepted, err error) {
 	if at.msg != "" {
 		var run string
-		found, err := t.One("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
+		found, err := t.One("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+move.Before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
 			func(r engine.Row) error { run = r.Str(0); return nil })
 		if err != nil {
 			return acc, err
@@ -172,7 +173,7 @@ func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err er
 	var at session.Row
 	if c.target != nil {
 		if c.target.From != "" {
-			moved, err := s.moves.handOver(t, sessions.Handover{From: c.target.From, To: c.target.Key})
+			moved, err := s.moves.HandOver(t, sessions.Handover{From: c.target.From, To: c.target.Key})
 			if err != nil {
 				return acc, err
 			}
@@ -329,7 +330,7 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 func (s *changes) decide(t *tx, acc *sessions.Accepted, h sessions.Handover, do func() (owner bool, err error)) (err error) {
 	acc.Decided = &sessions.Decided{}
 	if acc.Decided.Owner, err = do(); err == nil && acc.Decided.Owner {
-		acc.Decided.Moved, err = s.moves.handOver(t, h)
+		acc.Decided.Moved, err = s.moves.HandOver(t, h)
 	}
 	return err
 }

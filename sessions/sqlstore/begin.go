@@ -77,9 +77,9 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 // repeats its condition, and reads all deliveries otherwise.
 func (s *deliveries) beginAtOnce(t *tx, p *row.Delivery, d *sessions.Delivery, b sessions.BeginSend) error {
 	behind := false
-	chat := whole(d.To)
+	chat := column.Chat(d.To)
 	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
-		behind = behind || whole(column.Address(r.Str(0))) == chat
+		behind = behind || column.Chat(column.Address(r.Str(0))) == chat
 		return nil
 	})
 	if err != nil || behind {

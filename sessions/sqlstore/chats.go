@@ -3,13 +3,13 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"net/url"
 	"time"
 
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/move"
 	"parley/sessions/sqlstore/row"
 )
 
@@ -18,12 +18,6 @@ type chats struct {
 	repository
 
 	receipts *engine.Sequence
-}
-
-// whole gives the address of a chat without a thread in it.
-func whole(a channels.Address) channels.Address {
-	a.Thread = ""
-	return a
 }
 
 // reached notes the newest message of a chat that has written to a session. A message that comes late moves nothing back, and one
@@ -49,7 +43,7 @@ func (s *chats) reached(t *tx, in channels.Inbound, by sessions.Key) error {
 
 // Positions gives the newest message of every chat of an account that has a live session.
 func (s *chats) Positions(ctx context.Context, kind channels.Kind, id channels.AccountID) (out []channels.Position, err error) {
-	p := accountPrefix(kind, id)
+	p := column.AccountPrefix(kind, id)
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
@@ -64,22 +58,17 @@ func (s *chats) Positions(ctx context.Context, kind channels.Kind, id channels.A
 	return out, err
 }
 
-// accountPrefix is how the addresses of an account begin, without the "/" behind it.
-func accountPrefix(kind channels.Kind, id channels.AccountID) string {
-	return url.PathEscape(string(kind)) + "/" + url.PathEscape(string(id))
-}
-
 // receipt notes that a platform took a message from us.
 func (s *chats) receipt(t *tx, d *sessions.Delivery, id channels.MessageID) error {
 	if id == "" {
 		return nil
 	}
-	_, err := t.Exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", s.receipts.Next(), column.Key(whole(d.To).String()), column.Key(string(id)), d.Seq, engine.Ms(t.Now))
+	_, err := t.Exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", s.receipts.Next(), column.Key(column.Chat(d.To).String()), column.Key(string(id)), d.Seq, engine.Ms(t.Now))
 	return err
 }
 
 // ownMessage selects the newest receipt of a message, and then the previews that may be it.
-const ownMessage = "SELECT 1, d.body, d.session FROM deliveries d WHERE d.seq = (SELECT x.delivery FROM receipts x JOIN deliveries its ON its.seq = x.delivery WHERE x.chat IN (?, " + before + ") AND x.msg = ? ORDER BY x.num DESC LIMIT 1) " +
+const ownMessage = "SELECT 1, d.body, d.session FROM deliveries d WHERE d.seq = (SELECT x.delivery FROM receipts x JOIN deliveries its ON its.seq = x.delivery WHERE x.chat IN (?, " + move.Before + ") AND x.msg = ? ORDER BY x.num DESC LIMIT 1) " +
 	"UNION ALL SELECT 0, address, session FROM previews WHERE msg = ?"
 
 // OwnMessage looks for a message among those that we sent.
@@ -92,14 +81,14 @@ func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channe
 		// One query: every message that comes is asked about, and nearly none is ours.
 		own = false
 		isReceipt := false
-		return c.Each(ctx, ownMessage, []any{column.Key(whole(chat).String()), beforeOf(chat), column.Key(string(id)), string(id)}, func(r engine.Row) error {
+		return c.Each(ctx, ownMessage, []any{column.Key(column.Chat(chat).String()), move.BeforeOf(chat), column.Key(string(id)), string(id)}, func(r engine.Row) error {
 			switch {
 			case r.Bool(0): // it comes first
 				isReceipt = true
 				text, err := row.Text(r.Str(1))
 				m, own = sessions.OwnMessage{Session: sessions.Key(r.Str(2)), Text: text}, true
 				return err
-			case !isReceipt && whole(column.Address(r.Str(1))) == whole(chat):
+			case !isReceipt && column.Chat(column.Address(r.Str(1))) == column.Chat(chat):
 				m.Session, own = sessions.Key(r.Str(2)), true
 			}
 			return nil
@@ -113,8 +102,8 @@ func (s *chats) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	if id == "" {
 		return run, false, nil
 	}
-	found, err = engine.ReadOne(ctx, s.db, "SELECT "+row.RunColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
-		[]any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
+	found, err = engine.ReadOne(ctx, s.db, "SELECT "+row.RunColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+move.Before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+		[]any{column.Key(string(id)), column.Key(column.Chat(chat).String()), move.BeforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
 			run, err = row.ScanOnlyRun(r)
 			return err
 		})
@@ -150,7 +139,7 @@ func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now
 	if err != nil || known {
 		return known, err
 	}
-	mine := account(to.Channel, to.Account)
+	mine := column.Account(to.Channel, to.Account)
 	if kind.Asked() {
 		mine = ""
 	} else if o.Limit > 0 {
@@ -159,10 +148,10 @@ func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now
 			return false, err
 		}
 	}
-	_, err = t.Exec("INSERT INTO openings (chat, account, at) VALUES (?, ?, ?)", whole(to).String(), mine, engine.Ms(now))
+	_, err = t.Exec("INSERT INTO openings (chat, account, at) VALUES (?, ?, ?)", column.Chat(to).String(), mine, engine.Ms(now))
 	return true, err
 }
 
 func (s *chats) opened(t *tx, to channels.Address) (bool, error) {
-	return t.Exists("SELECT 1 FROM openings WHERE chat = ?", whole(to).String())
+	return t.Exists("SELECT 1 FROM openings WHERE chat = ?", column.Chat(to).String())
 }

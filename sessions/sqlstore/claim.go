@@ -6,6 +6,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/move"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/transcript"
@@ -21,7 +22,7 @@ type runs struct {
 	sessions    *session.Rows
 	lines       *session.ContextLines
 	files       *transcriptfile.Pending
-	moves       *moves
+	moves       *move.Rows
 	deliveries  *deliveries
 }
 

@@ -11,6 +11,7 @@ import (
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/move"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/sendlog"
 	"parley/sessions/sqlstore/session"
@@ -27,7 +28,7 @@ type deliveries struct {
 	trace    func(op, phase string)
 	sessions *session.Rows
 	chats    *chats
-	moves    *moves
+	moves    *move.Rows
 	inbox    *inbox
 	lines    *session.ContextLines
 }
@@ -41,7 +42,7 @@ func (s *deliveries) post(t *tx, p *row.Delivery) (sessions.Delivery, error) {
 			return d, err
 		}
 	}
-	to, err := s.moves.current(t, d.To)
+	to, err := s.moves.Current(t, d.To)
 	if err != nil {
 		return d, err
 	}

@@ -1,6 +1,6 @@
 // Package sqlstore is the store of sessions on SQLite and on PostgreSQL: one code, two dialects, one repository for each group of tables.
 //
-// It stands right of engine, sqlitefile, sendlog, transcriptfile, schema, column, lesson, ledger, job, search, transcript, session, row and trace.
+// It stands right of engine, sqlitefile, sendlog, transcriptfile, schema, column, lesson, ledger, job, search, transcript, session, row, trace and move.
 // Store is its repositories, here and in those packages, opened and closed together; apply.go executes what events, requests and turns change across
 // all tables, and the order of Store.join is the order of calls: a repository uses only earlier ones. Here are what came in (inbox.go), runs,
 // deliveries (begin.go and calls.go are what is written before a send), chats and people.

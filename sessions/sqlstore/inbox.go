@@ -9,6 +9,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/move"
 	"parley/sessions/sqlstore/row"
 )
 
@@ -42,7 +43,7 @@ func (s *inbox) says(t *tx, in channels.Inbound, digest string) error {
 	if in.Event != channels.Edited || digest == "" {
 		return nil
 	}
-	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", digest, column.Key(string(in.Target)), column.Key(whole(in.Address).String()), beforeOf(in.Address), string(channels.Message))
+	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+move.Before+") AND event = ?", digest, column.Key(string(in.Target)), column.Key(column.Chat(in.Address).String()), move.BeforeOf(in.Address), string(channels.Message))
 	return err
 }
 
@@ -74,21 +75,16 @@ func (s *inbox) list(t *tx, in channels.Inbound, reason string) error {
 	return err
 }
 
-// account is the key of an account in the store.
-func account(kind channels.Kind, id channels.AccountID) string {
-	return string(kind) + "/" + string(id)
-}
-
 // Said gives the digest of what a message says.
 func (s *inbox) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
-	_, err = engine.ReadOne(ctx, s.db, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)},
+	_, err = engine.ReadOne(ctx, s.db, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+move.Before+") AND event = ?", []any{column.Key(string(id)), column.Key(column.Chat(chat).String()), move.BeforeOf(chat), string(channels.Message)},
 		func(r engine.Row) error { digest = r.Str(0); return nil })
 	return digest, err
 }
 
 // Cursor gives the cursor that was committed last for an account.
 func (s *inbox) Cursor(ctx context.Context, kind channels.Kind, id channels.AccountID) (cursor string, err error) {
-	_, err = engine.ReadOne(ctx, s.db, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
+	_, err = engine.ReadOne(ctx, s.db, "SELECT position FROM cursors WHERE account = ?", []any{column.Account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
 	return cursor, err
 }
 

@@ -14,12 +14,6 @@ import (
 	"parley/sessions/sqlstore/transcript"
 )
 
-// openBelow says of each open run (seq) in which session it is, and which sessions (key) are above that one. It begins at the runs that are
-// open and looks up from them: those are few, while a session may have had thousands of sub-agents.
-const openBelow = `WITH RECURSIVE up (seq, key) AS (
-	SELECT seq, key FROM runs WHERE status IN ('queued', 'running')
-	UNION SELECT up.seq, s.spawned_by FROM up JOIN sessions s ON s.key = up.key WHERE s.spawned_by <> '') `
-
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
 func (s *runs) goesOn(t *tx, id sessions.RunID) error {
 	stopped, err := t.Exists("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", string(id))
@@ -124,12 +118,12 @@ func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions
 
 // sameChat gives what tells whether a turn answers in the chat of a run, by whatever address, and other turns may change it.
 func (s *runs) sameChat(t *tx, by sessions.Run) (func(row.Request) (bool, error), error) {
-	chat, err := s.moves.current(t, by.Reply)
+	chat, err := s.moves.Current(t, by.Reply)
 	return func(q row.Request) (bool, error) {
 		if q.Exclusive || q.Reply == by.Reply {
 			return !q.Exclusive, nil
 		}
-		at, err := s.moves.current(t, q.Reply)
+		at, err := s.moves.Current(t, q.Reply)
 		return at == chat, err
 	}, err
 }

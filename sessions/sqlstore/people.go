@@ -40,7 +40,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		}
 		if p.Source != "" {
 			if seen, err := t.One("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
-				[]any{column.Key(string(p.Source)), column.Key(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
+				[]any{column.Key(string(p.Source)), column.Key(column.Chat(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		if err != nil || p.Source == "" {
 			return err
 		}
-		return s.inbox.recordSeen(t, dedupeKey{msg: column.Key(string(p.Source)), address: column.Key(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
+		return s.inbox.recordSeen(t, dedupeKey{msg: column.Key(string(p.Source)), address: column.Key(column.Chat(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }

@@ -49,7 +49,7 @@ func findStoppable(ctx context.Context, c *engine.Conn, keys ...sessions.Key) (*
 			x.named[k] = true
 		}
 	}
-	found, err := engine.List(ctx, c, openBelow+"SELECT "+row.RunColumns+", CASE WHEN seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) THEN 1 ELSE 0 END FROM runs WHERE status IN ('queued', 'running') ORDER BY +seq",
+	found, err := engine.List(ctx, c, row.OpenBelow+"SELECT "+row.RunColumns+", CASE WHEN seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) THEN 1 ELSE 0 END FROM runs WHERE status IN ('queued', 'running') ORDER BY +seq",
 		engine.Args(keys), func(r engine.Row) (stoppableRun, error) {
 			run, err := scanStoppable(r)
 			x.named[run.Key] = r.Bool(16)

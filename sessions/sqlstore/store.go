@@ -15,6 +15,7 @@ import (
 	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/ledger"
 	"parley/sessions/sqlstore/lesson"
+	"parley/sessions/sqlstore/move"
 	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/search"
 	"parley/sessions/sqlstore/sendlog"
@@ -62,7 +63,7 @@ type Store struct {
 	*lessonStore
 	chats
 	inbox
-	moves
+	*moveStore
 	deliveries
 	people
 	runs
@@ -89,6 +90,7 @@ type (
 	transcriptStore = transcript.Store
 	sessionStore    = session.Store
 	traceStore      = trace.Store
+	moveStore       = move.Store
 )
 
 var _ sessions.Store = (*Store)(nil)
@@ -162,13 +164,14 @@ func (s *Store) join() {
 	s.lessonStore = lesson.New(db)
 	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
 	s.inbox = inbox{repository: r, seen: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
-	s.moves = moves{repository: r, sessions: rows, jobs: jobs, transcripts: s.transcripts}
-	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox, lines: lines}
+	moves := move.NewRows(rows, jobs, s.transcripts)
+	s.moveStore = move.New(db, moves)
+	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: moves, inbox: &s.inbox, lines: lines}
 	s.people = people{repository: r, numbers: db.Sequence("SELECT max(num) FROM pairings"), inbox: &s.inbox, deliveries: &s.deliveries}
-	s.runs = runs{repository: r, numbers: db.Sequence("SELECT max(seq) FROM runs"), transcripts: s.transcripts, sessions: rows, lines: lines, files: files, moves: &s.moves, deliveries: &s.deliveries}
+	s.runs = runs{repository: r, numbers: db.Sequence("SELECT max(seq) FROM runs"), transcripts: s.transcripts, sessions: rows, lines: lines, files: files, moves: moves, deliveries: &s.deliveries}
 	s.retention = retention{repository: r, ledger: spends}
 	s.changes = changes{repository: r, ledger: spends, transcripts: s.transcripts, sessions: rows, lines: lines, jobs: jobs, notes: s.notes,
-		chats: &s.chats, inbox: &s.inbox, moves: &s.moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}
+		chats: &s.chats, inbox: &s.inbox, moves: moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}
 	s.traceStore = trace.New(db)
 	db.Maintain(transcript.NewMaintenance(r.log, s.conf.pause, s.transcripts))
 }

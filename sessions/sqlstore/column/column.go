@@ -87,6 +87,22 @@ func Address(s string) channels.Address {
 	return channels.Address{Channel: channels.Kind(p[0]), Account: channels.AccountID(p[1]), Type: channels.ChatType(p[2]), Chat: channels.ChatID(p[3]), Thread: channels.ThreadID(p[4])}
 }
 
+// Chat gives the address of a chat without a thread in it.
+func Chat(a channels.Address) channels.Address {
+	a.Thread = ""
+	return a
+}
+
+// Account is the key of an account in the store.
+func Account(kind channels.Kind, id channels.AccountID) string {
+	return string(kind) + "/" + string(id)
+}
+
+// AccountPrefix is how the addresses of an account begin, without the "/" behind it.
+func AccountPrefix(kind channels.Kind, id channels.AccountID) string {
+	return url.PathEscape(string(kind)) + "/" + url.PathEscape(string(id))
+}
+
 // Nameless selects columns under a name of one letter. Rows are read by position, and the driver makes a text of each column's name
 // whenever a statement runs: those of one letter cost nothing.
 func Nameless(columns string) string { return strings.ReplaceAll(columns, ",", " AS a,") + " AS a" }

@@ -14,6 +14,12 @@ import (
 	"parley/sessions/sqlstore/transcript"
 )
 
+// OpenBelow says of each open run (seq) in which session it is, and which sessions (key) are above that one. It begins at the runs that are
+// open and looks up from them: those are few, while a session may have had thousands of sub-agents.
+const OpenBelow = `WITH RECURSIVE up (seq, key) AS (
+	SELECT seq, key FROM runs WHERE status IN ('queued', 'running')
+	UNION SELECT up.seq, s.spawned_by FROM up JOIN sessions s ON s.key = up.key WHERE s.spawned_by <> '') `
+
 // SubmitEvent is the event of a row of seen that stands for a request with a key, and for no event of a platform.
 const SubmitEvent = "submit"
 

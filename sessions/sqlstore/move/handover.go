@@ -1,4 +1,4 @@
-package sqlstore
+package move
 
 import (
 	"cmp"
@@ -8,12 +8,13 @@ import (
 	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
 )
 
-// handOver gives a session the conversation of another one, as sessions.Handover says. The other session is archived with an empty transcript and
+// HandOver gives a session the conversation of another one, as sessions.Handover says. The other session is archived with an empty transcript and
 // keeps its settings; no key leads from it to the new one: an owner who is a stranger again does not write into the owner's session.
-func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
+func (s *Rows) HandOver(t *engine.Tx, h sessions.Handover) (sessions.Moved, error) {
 	if h.From == h.To || h.From == "" || h.To == "" {
 		return "", nil
 	}
@@ -43,7 +44,7 @@ func (s *moves) handOver(t *tx, h sessions.Handover) (sessions.Moved, error) {
 			return sessions.MovedNever, err
 		}
 	}
-	const open = openBelow + "SELECT 1 FROM runs WHERE status IN ('queued', 'running') AND (parent = ? OR seq IN (SELECT seq FROM up WHERE key = ?))"
+	const open = row.OpenBelow + "SELECT 1 FROM runs WHERE status IN ('queued', 'running') AND (parent = ? OR seq IN (SELECT seq FROM up WHERE key = ?))"
 	if busy, err := t.Exists(open, string(h.From), string(h.From)); err != nil || busy { // its result is for the old session
 		return sessions.MovedLater, err
 	}
@@ -74,7 +75,7 @@ func personal(key sessions.Key) bool {
 }
 
 // handOverRows gives at the row of old, and what other tables have under its key.
-func (s *moves) handOverRows(t *tx, old, at session.Row) error {
+func (s *Rows) handOverRows(t *engine.Tx, old, at session.Row) error {
 	was := old
 	from, to := string(was.Key), string(at.Key)
 	for _, q := range []string{
@@ -130,7 +131,7 @@ func (s *moves) handOverRows(t *tx, old, at session.Row) error {
 }
 
 // handOverTop makes to the session that the sub-agents below it are billed to, instead of from.
-func (s *moves) handOverTop(t *tx, from, to string) error {
+func (s *Rows) handOverTop(t *engine.Tx, from, to string) error {
 	for left := []string{to}; len(left) > 0; left = left[1:] {
 		var below []string
 		if err := t.Each("SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> ''", []any{left[0]}, func(r engine.Row) error { below = append(below, r.Str(0)); return nil }); err != nil {

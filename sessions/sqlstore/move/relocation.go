@@ -1,4 +1,4 @@
-package sqlstore
+package move
 
 import (
 	"maps"
@@ -18,15 +18,6 @@ type relocation struct {
 	route    sessions.Key     // that its messages have by the configuration now; "" = not known
 }
 
-// relocationOf reads an event that says that a chat has moved.
-func relocationOf(in channels.Inbound, m sessions.MoveChat) relocation {
-	x := relocation{from: in.Address, to: m.To, was: string(in.Address.Chat), now: string(m.To.Chat), route: m.Route}
-	if x.to.Type == channels.Direct && in.Sender.ID != "" {
-		x.now = string(in.Sender.ID)
-	}
-	return x
-}
-
 // keepsIDs reports whether messages have the ids that they had: those of an account or a person do, a group's new place numbers its
 // messages from 1 again.
 func (x relocation) keepsIDs() bool { return x.account || x.to.Type == channels.Direct }
@@ -40,7 +31,7 @@ func (x relocation) move(a channels.Address) (channels.Address, bool) {
 		}
 		return a, moved
 	}
-	if whole(a) != x.from {
+	if column.Chat(a) != x.from {
 		return a, false
 	}
 	to := x.to
@@ -49,7 +40,7 @@ func (x relocation) move(a channels.Address) (channels.Address, bool) {
 }
 
 // moveColumn gives the addresses in a column of a table their new place. Its rows are found by number.
-func (x relocation) moveColumn(t *tx, table, number, address, where string, args ...any) error {
+func (x relocation) moveColumn(t *engine.Tx, table, number, address, where string, args ...any) error {
 	moved := map[int64]string{}
 	err := t.Each("SELECT "+number+", "+address+" FROM "+table+" WHERE "+where, args, func(r engine.Row) error {
 		if a, ok := x.move(column.Address(r.Str(1))); ok {
@@ -71,7 +62,7 @@ func (x relocation) moveColumn(t *tx, table, number, address, where string, args
 // prefix is how the addresses of a place begin.
 func (x relocation) prefix(a channels.Address) string {
 	if x.account {
-		return accountPrefix(a.Channel, a.Account)
+		return column.AccountPrefix(a.Channel, a.Account)
 	}
 	return a.String()
 }
@@ -119,7 +110,7 @@ type sessionNames map[sessions.Key]sessions.Key
 
 const allNames = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases"
 
-func readNames(t *tx, query string, args ...any) (sessionNames, error) {
+func readNames(t *engine.Tx, query string, args ...any) (sessionNames, error) {
 	names := sessionNames{}
 	err := t.Each(query, args, func(r engine.Row) error {
 		name, key := sessions.Key(r.Str(0)), sessions.Key(r.Str(1))

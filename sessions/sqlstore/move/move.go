@@ -1,7 +1,6 @@
-package sqlstore
+package move
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -10,34 +9,27 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
-	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
-	"parley/sessions/sqlstore/transcript"
 )
 
-// moves keeps what chats, people and accounts were before, and hands over what they had.
-type moves struct {
-	repository
-
-	sessions    *session.Rows
-	jobs        *job.Rows
-	transcripts *transcript.Rows
+// MoveChat carries out an event that says that a chat has moved.
+func (s *Rows) MoveChat(t *engine.Tx, in channels.Inbound, m sessions.MoveChat) error {
+	x := relocation{from: in.Address, to: m.To, was: string(in.Address.Chat), now: string(m.To.Chat), route: m.Route}
+	if x.to.Type == channels.Direct && in.Sender.ID != "" {
+		x.now = string(in.Sender.ID)
+	}
+	return s.readdress(t, x)
 }
 
-// Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
-func (s *moves) Readdress(ctx context.Context, from, to channels.Address) error {
-	x := relocation{from: from, to: to, was: string(from.Chat), now: string(to.Chat)}
-	return s.write(ctx, "Readdress", func(t *tx) error { return s.readdress(t, x) })
-}
-
-func (s *moves) readdress(t *tx, x relocation) error {
-	x.from, x.to = whole(x.from), whole(x.to)
+// readdress gives all that a chat has its new place.
+func (s *Rows) readdress(t *engine.Tx, x relocation) error {
+	x.from, x.to = column.Chat(x.from), column.Chat(x.to)
 	if x.from.IsZero() || x.to.IsZero() || x.from == x.to {
 		return nil
 	}
 	// Sessions come first, while it is known who wrote from there.
-	for _, step := range []func(*tx, relocation) error{s.noteMove, s.moveSessions, s.moveDeliveries, s.movePerson, s.moveJobs, s.rehear, s.relocate} {
+	for _, step := range []func(*engine.Tx, relocation) error{s.noteMove, s.moveSessions, s.moveDeliveries, s.movePerson, s.moveJobs, s.rehear, s.relocate} {
 		if err := step(t, x); err != nil {
 			return err
 		}
@@ -47,7 +39,7 @@ func (s *moves) readdress(t *tx, x relocation) error {
 
 // noteMove remembers what the chat and its person were. An id that is in use again is no former one, so there is no circle, and one that
 // moved before has one successor, the newest.
-func (s *moves) noteMove(t *tx, x relocation) error {
+func (s *Rows) noteMove(t *engine.Tx, x relocation) error {
 	if _, err := t.Exec("DELETE FROM moves WHERE was IN (?, ?)", x.to.String(), x.from.String()); err != nil {
 		return err
 	}
@@ -63,43 +55,24 @@ func (s *moves) noteMove(t *tx, x relocation) error {
 	return err
 }
 
-// Moves gives what chats were before.
-func (s *moves) Moves(ctx context.Context) (was map[channels.Address]channels.Address, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		was = map[channels.Address]channels.Address{}
-		return c.Each(ctx, "SELECT chat, was FROM moves", nil, func(r engine.Row) error {
-			was[column.Address(r.Str(0))] = column.Address(r.Str(1))
-			return nil
-		})
-	})
-	return was, err
-}
-
-// Identities gives the ids that people had before.
-func (s *moves) Identities(ctx context.Context) ([]sessions.Identity, error) {
-	return engine.ReadList(ctx, s.db, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) (sessions.Identity, error) {
-		return sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))}, nil
-	})
-}
-
-// before gives the address under which the messages of a direct chat came before it moved, "" when there was none: they keep their ids. A
+// Before gives the address under which the messages of a direct chat came before it moved, "" when there was none: they keep their ids. A
 // group's new place numbers its messages again from 1 (Telegram), so an old id names nothing there.
-const before = "COALESCE((SELECT was FROM moves WHERE chat = ?), '')"
+const Before = "COALESCE((SELECT was FROM moves WHERE chat = ?), '')"
 
-// beforeOf gives the argument of before.
-func beforeOf(at channels.Address) string {
+// BeforeOf gives the argument of Before.
+func BeforeOf(at channels.Address) string {
 	if at.Type != channels.Direct {
 		return ""
 	}
-	return whole(at).String()
+	return column.Chat(at).String()
 }
 
-// current gives the address that a chat has now.
-func (s *moves) current(t *tx, at channels.Address) (channels.Address, error) {
+// Current gives the address that a chat has now.
+func (s *Rows) Current(t *engine.Tx, at channels.Address) (channels.Address, error) {
 	for range maxMoves {
 		next := at
 		moved, err := t.One("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
-			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r engine.Row) error {
+			[]any{column.Chat(at).String(), string(at.Channel), string(at.Account)}, func(r engine.Row) error {
 				if next.Account = channels.AccountID(r.Str(1)); next.Account == "" {
 					next = column.Address(r.Str(0))
 				}
@@ -118,7 +91,7 @@ func (s *moves) current(t *tx, at channels.Address) (channels.Address, error) {
 const maxMoves = 16
 
 // moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
-func (s *moves) moveDeliveries(t *tx, x relocation) error {
+func (s *Rows) moveDeliveries(t *engine.Tx, x relocation) error {
 	if !x.keepsIDs() {
 		if err := s.endReplies(t, x); err != nil {
 			return err
@@ -137,7 +110,7 @@ func (s *moves) moveDeliveries(t *tx, x relocation) error {
 }
 
 // endReplies has the deliveries that are not final reply to nothing: a group's new place numbers its messages from 1 again.
-func (s *moves) endReplies(t *tx, x relocation) error {
+func (s *Rows) endReplies(t *engine.Tx, x relocation) error {
 	bodies := map[int64]string{}
 	err := t.Each("SELECT "+row.DeliveryColumns+" FROM deliveries WHERE "+openDelivery, nil, func(r engine.Row) error {
 		d, _, err := row.ScanDelivery(r) // one that cannot be read stays as it is
@@ -165,7 +138,7 @@ func (s *moves) endReplies(t *tx, x relocation) error {
 const openDelivery = "state IN ('pending', 'sending', 'held') AND state <> 'sent'"
 
 // movePerson lets a person's admission, and their request to be let in, hold for the id that they have now. Who was turned down stays so.
-func (s *moves) movePerson(t *tx, x relocation) error {
+func (s *Rows) movePerson(t *engine.Tx, x relocation) error {
 	if x.to.Type != channels.Direct || x.was == x.now {
 		return nil
 	}
@@ -201,7 +174,7 @@ func (s *moves) movePerson(t *tx, x relocation) error {
 }
 
 // moveJobs lets what scheduled jobs say go to the new address.
-func (s *moves) moveJobs(t *tx, x relocation) error {
+func (s *Rows) moveJobs(t *engine.Tx, x relocation) error {
 	return s.jobs.Change(t, func(j *sessions.Job) (changed bool) {
 		j.To, changed = x.move(j.To)
 		return changed
@@ -209,12 +182,12 @@ func (s *moves) moveJobs(t *tx, x relocation) error {
 }
 
 // relocate gives the sessions whose last message came from a chat its new place.
-func (s *moves) relocate(t *tx, x relocation) error {
+func (s *Rows) relocate(t *engine.Tx, x relocation) error {
 	return x.moveColumn(t, "sessions", "num", "last", "last = ? OR last >= ? AND last < ?", x.below()...)
 }
 
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.
-func (s *moves) moveSessions(t *tx, x relocation) error {
+func (s *Rows) moveSessions(t *engine.Tx, x relocation) error {
 	const own = "SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?"
 	query, args := "SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", append(x.below(), x.below()...)
 	if x.account { // also sessions to which nothing came yet
@@ -240,7 +213,7 @@ func (s *moves) moveSessions(t *tx, x relocation) error {
 
 // succession lets a session of the moved chat go on by another key. A session that has this key already has the chat from then on: what was
 // said last under the new address is there.
-func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
+func (s *Rows) succession(t *engine.Tx, x relocation, old, key sessions.Key) error {
 	if key == old {
 		return nil
 	}
@@ -273,7 +246,7 @@ func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 
 // succeed hands a chat over from its old session to another one that it has: what waits for a turn, context lines, jobs, and what
 // is to be sent. The old session stays to be read, and has no chat: what it has others do is stopped with the other one.
-func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) error {
+func (s *Rows) succeed(t *engine.Tx, x relocation, old sessions.Key, at session.Row) error {
 	if err := s.restrict(t, old, at.Key); err != nil {
 		return err
 	}
@@ -321,14 +294,14 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) e
 }
 
 // alias lets a key lead to a session. The key of a session that is still there leads to that one; closedFor looks for its successor.
-func (s *moves) alias(t *tx, key, to sessions.Key) error {
+func (s *Rows) alias(t *engine.Tx, key, to sessions.Key) error {
 	_, err := t.Exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(to))
 	return err
 }
 
 // rehear moves what is known about who wrote from a place to its new one. A chat's position stays behind: the new place numbers its
 // messages from 1 again, so the next one from there is the first.
-func (s *moves) rehear(t *tx, x relocation) error {
+func (s *Rows) rehear(t *engine.Tx, x relocation) error {
 	if !x.keepsIDs() { // what is told of the new place's messages is not told of the old one's
 		if _, err := t.Exec("UPDATE overheard SET message = '' WHERE key IN (SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?)", x.below()...); err != nil {
 			return err
@@ -360,7 +333,7 @@ func (s *moves) rehear(t *tx, x relocation) error {
 }
 
 // requeue lets another session answer the messages that wait in one for their first turn.
-func (s *moves) requeue(t *tx, old sessions.Key, at session.Row) error {
+func (s *Rows) requeue(t *engine.Tx, old sessions.Key, at session.Row) error {
 	var waiting []int64
 	err := t.Each("SELECT "+row.RunColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
 		run, has, err := row.ScanRun(r) // one that cannot be read stays where it is
@@ -381,7 +354,7 @@ func (s *moves) requeue(t *tx, old sessions.Key, at session.Row) error {
 }
 
 // takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
-func (s *moves) takeOver(t *tx, old sessions.Key, at session.Row) error {
+func (s *Rows) takeOver(t *engine.Tx, old sessions.Key, at session.Row) error {
 	begun := map[int64]string{}
 	err := t.Each("SELECT "+row.RunColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
 		run, has, err := row.ScanRun(r)
@@ -406,7 +379,7 @@ func (s *moves) takeOver(t *tx, old sessions.Key, at session.Row) error {
 }
 
 // restrict gives two sessions of one chat the stricter of their send policies. What several chats share takes over a deny alone.
-func (s *moves) restrict(t *tx, old, other sessions.Key) error {
+func (s *Rows) restrict(t *engine.Tx, old, other sessions.Key) error {
 	a, err := s.sessions.Get(t, old)
 	if err != nil {
 		return err

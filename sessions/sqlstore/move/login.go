@@ -1,4 +1,4 @@
-package sqlstore
+package move
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
 // Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
 // what it had is this one's from here on. A configured name stays what it is, and hands over its denials alone: see restrictAccount. The same
 // again gives the same: the answer to a commit may be lost.
-func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
-	err = s.write(ctx, "Identify", func(t *tx) error {
+func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
+	err = s.db.Write(ctx, "Identify", func(t *engine.Tx) error {
 		found = sessions.Identified{}
 		own, others, err := logins(t, l)
 		if err != nil {
@@ -47,12 +48,12 @@ func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.
 			return err
 		}
 		for _, was := range moves {
-			if err := s.renameAccount(t, l.Channel, was, l.Account); err != nil {
+			if err := s.rows.renameAccount(t, l.Channel, was, l.Account); err != nil {
 				return err
 			}
 		}
 		for _, was := range denials {
-			restricted, err := s.restrictAccount(t, l.Channel, was, l.Account)
+			restricted, err := s.rows.restrictAccount(t, l.Channel, was, l.Account)
 			if err != nil {
 				return err
 			}
@@ -92,7 +93,7 @@ func (l *login) leave() {
 }
 
 // logins gives what is known of an account's name, and of the others of its channel.
-func logins(t *tx, l sessions.Login) (own login, others []login, err error) {
+func logins(t *engine.Tx, l sessions.Login) (own login, others []login, err error) {
 	err = t.Each("SELECT account, became, identity, former FROM logins WHERE channel = ? ORDER BY account", []any{string(l.Channel)}, func(r engine.Row) error {
 		x := login{channels.AccountID(r.Str(0)), channels.AccountID(r.Str(1)), channels.UserID(r.Str(2)), r.Str(3)}
 		if x.account == l.Account {
@@ -107,7 +108,7 @@ func logins(t *tx, l sessions.Login) (own login, others []login, err error) {
 
 // restrictAccount has the chats of an account that are denied be denied at another one too, and reports whether there are any: names were
 // exchanged, or one got another login, and who was silenced under the one name must not speak under the other. Sessions stay with their names.
-func (s *moves) restrictAccount(t *tx, kind channels.Kind, was, now channels.AccountID) (restricted bool, err error) {
+func (s *Rows) restrictAccount(t *engine.Tx, kind channels.Kind, was, now channels.AccountID) (restricted bool, err error) {
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
 	names, err := readNames(t, allNames)
 	if err != nil {
@@ -137,7 +138,7 @@ func (s *moves) restrictAccount(t *tx, kind channels.Kind, was, now channels.Acc
 }
 
 // closeThreads has the threads of denied chats be denied as well that were let speak by themselves: who let them meant another login.
-func (s *moves) closeThreads(t *tx, names sessionNames, denied map[sessions.Key]bool) error {
+func (s *Rows) closeThreads(t *engine.Tx, names sessionNames, denied map[sessions.Key]bool) error {
 	for name, key := range names {
 		for outer, ok := name.Around(); ok; outer, ok = outer.Around() {
 			if !denied[outer] {
@@ -156,20 +157,13 @@ func (s *moves) closeThreads(t *tx, names sessionNames, denied map[sessions.Key]
 	return nil
 }
 
-// Renames gives the accounts that another one replaced.
-func (s *moves) Renames(ctx context.Context) ([]sessions.Rename, error) {
-	return engine.ReadList(ctx, s.db, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) (sessions.Rename, error) {
-		return sessions.Rename{Channel: channels.Kind(r.Str(0)), Was: channels.AccountID(r.Str(1)), Now: channels.AccountID(r.Str(2))}, nil
-	})
-}
-
 // renameAccount gives all that an account had to the one that took its place.
-func (s *moves) renameAccount(t *tx, kind channels.Kind, was, now channels.AccountID) error {
+func (s *Rows) renameAccount(t *engine.Tx, kind channels.Kind, was, now channels.AccountID) error {
 	if _, err := t.Exec("UPDATE logins SET became = ? WHERE channel = ? AND account = ?", string(now), string(kind), string(was)); err != nil {
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	for _, step := range []func(*tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
+	for _, step := range []func(*engine.Tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
 		if err := step(t, x); err != nil {
 			return err
 		}
@@ -179,8 +173,8 @@ func (s *moves) renameAccount(t *tx, kind channels.Kind, was, now channels.Accou
 
 // moveAddresses changes the account where a row is found by its address: its chats number their messages on, so what was seen and sent there
 // is known by the new name. Where the new account has such a row already, that one stays.
-func (s *moves) moveAddresses(t *tx, x relocation) error {
-	was, now := accountPrefix(x.from.Channel, x.from.Account), accountPrefix(x.to.Channel, x.to.Account)
+func (s *Rows) moveAddresses(t *engine.Tx, x relocation) error {
+	was, now := column.AccountPrefix(x.from.Channel, x.from.Account), column.AccountPrefix(x.to.Channel, x.to.Account)
 	tail := len([]rune(was)) + 1 // of what follows the account in an address, from 1
 	for _, c := range []struct{ table, column, same string }{
 		{table: "seen", column: "address", same: "other.msg = seen.msg AND other.event = seen.event AND "},
@@ -199,13 +193,13 @@ func (s *moves) moveAddresses(t *tx, x relocation) error {
 			return err
 		}
 	}
-	_, err := t.Exec("UPDATE openings SET account = ? WHERE account = ?", account(x.to.Channel, x.to.Account), account(x.from.Channel, x.from.Account))
+	_, err := t.Exec("UPDATE openings SET account = ? WHERE account = ?", column.Account(x.to.Channel, x.to.Account), column.Account(x.from.Channel, x.from.Account))
 	return err
 }
 
 // moveCursor lets the new account go on where the old one stood, unless it has come to somewhere itself.
-func (s *moves) moveCursor(t *tx, x relocation) error {
-	was, now := account(x.from.Channel, x.from.Account), account(x.to.Channel, x.to.Account)
+func (s *Rows) moveCursor(t *engine.Tx, x relocation) error {
+	was, now := column.Account(x.from.Channel, x.from.Account), column.Account(x.to.Channel, x.to.Account)
 	if _, err := t.Exec("INSERT INTO cursors (account, position) SELECT ?, position FROM cursors WHERE account = ? ON CONFLICT (account) DO NOTHING", now, was); err != nil {
 		return err
 	}
@@ -214,7 +208,7 @@ func (s *moves) moveCursor(t *tx, x relocation) error {
 }
 
 // movePeople lets in at the new account who was let in at the old one; who asked, or was turned down, did so there.
-func (s *moves) movePeople(t *tx, x relocation) error {
+func (s *Rows) movePeople(t *engine.Tx, x relocation) error {
 	was, now := []any{string(x.from.Channel), string(x.from.Account)}, string(x.to.Account)
 	for _, q := range []string{
 		"INSERT INTO paired (channel, account, person, name, at, owner) SELECT channel, ?, person, name, at, owner FROM paired WHERE channel = ? AND account = ? ON CONFLICT (channel, account, person) DO NOTHING",
@@ -236,6 +230,6 @@ func (s *moves) movePeople(t *tx, x relocation) error {
 }
 
 // movePairingChats lets the answers to people who asked to be let in go to the new account.
-func (s *moves) movePairingChats(t *tx, x relocation) error {
+func (s *Rows) movePairingChats(t *engine.Tx, x relocation) error {
 	return x.moveColumn(t, "pairings", "num", "address", "channel = ? AND account = ?", string(x.to.Channel), string(x.to.Account))
 }
