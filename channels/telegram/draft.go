@@ -27,8 +27,8 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 	if to.Type != channels.Direct {
 		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "drafts are for private chats"}}
 	}
-	if text == "" { // Telegram takes a draft away by itself, and shows "Thinking…" for an empty one
-		c.drafts.end(to)
+	if text == "" { // Telegram removes a draft after 30 seconds, and shows "Thinking…" for an empty one
+		c.drafts.endOf(to, id)
 		return nil
 	}
 	for _, key := range []string{string(to.Chat), draftsOf + string(to.Chat)} {
@@ -155,6 +155,17 @@ func (d *drafts) end(to channels.Address) {
 	patience := time.AfterFunc(draftPatience, cancel)
 	defer patience.Stop()
 	<-flight
+}
+
+// endOf is end for the draft of one answer, unless another one has taken its place.
+func (d *drafts) endOf(to channels.Address, id string) {
+	d.mu.Lock()
+	s := d.chats[draftPlace(to)]
+	same := s != nil && s.id == id
+	d.mu.Unlock()
+	if same {
+		d.end(to)
+	}
 }
 
 // draftPlace is what of an address tells drafts apart.

@@ -220,9 +220,13 @@ func (c *Channel) draft(id channels.ChatID, e Event) {
 	if slices.Contains(ch.ended, e.ID) {
 		return
 	}
-	ch.draft = &e
 	if e.Text == "" {
+		if ch.draft != nil && ch.draft.ID != e.ID { // that of another answer
+			return
+		}
 		ch.draft = nil
+	} else {
+		ch.draft = &e
 	}
 	c.showLocked(id, e)
 	c.forget(id)

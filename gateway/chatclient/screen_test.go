@@ -87,8 +87,13 @@ func (x *terminal) show(w io.Writer) {
 // untilShown waits until the program's writing makes what is shown right.
 func (x *terminal) untilShown(wrong func() error) {
 	x.t.Helper()
+	look := func() error { // while nothing is written
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return wrong()
+	}
 	limit := time.After(30 * time.Second)
-	for err := wrong(); err != nil; err = wrong() {
+	for err := look(); err != nil; err = look() {
 		select {
 		case <-x.more:
 		case <-limit:

@@ -16,8 +16,8 @@ const compressFrom = 1024
 // compress wraps the page and the API with gzip for those who accept it. Event streams are compressed from the first byte and sent at each flush: an
 // answer that is shown while it grows repeats itself.
 func compress(h http.Handler) http.Handler {
-	whole, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed), gzhttp.MinSize(compressFrom))
-	stream, err2 := gzhttp.NewWrapper(gzhttp.ContentTypes([]string{"text/event-stream"}), gzhttp.MinSize(0))
+	whole, err := gzhttp.NewWrapper(gzhttp.ContentTypes(compressed), gzhttp.MinSize(compressFrom), gzhttp.EnableZstd(false))
+	stream, err2 := gzhttp.NewWrapper(gzhttp.ContentTypes([]string{"text/event-stream"}), gzhttp.MinSize(0), gzhttp.EnableZstd(false))
 	if err != nil || err2 != nil { // of options that it does not know
 		return h
 	}

@@ -260,9 +260,9 @@ func (g *Dispatcher) HasPreview(run sessions.RunID) bool {
 // Sweep retracts the previews whose runs are over and whose answers do not come; the others become their answers.
 func (g *Dispatcher) Sweep(ctx context.Context) { g.previews.sweep(ctx) }
 
-// EndDraft takes the draft of a run that is over out of its chat, unless the answer takes its place.
-func (g *Dispatcher) EndDraft(ctx context.Context, run sessions.Run, answered bool) {
-	g.hints.endDraft(ctx, run, answered)
+// EndDraft forgets the draft of a run that this process works on no longer. Where no answer replaces it, it is removed from its chat.
+func (g *Dispatcher) EndDraft(ctx context.Context, run sessions.Run, unanswered bool) {
+	g.hints.endDraft(ctx, run, unanswered)
 }
 
 // RetractPreview retracts the preview of a run that is over, unless its answer is to come, or has.

@@ -44,9 +44,9 @@ func (h *hints) draft(ctx context.Context, key sessions.Key, to channels.Address
 	}
 }
 
-// endDraft forgets the draft of a run that is over, and takes it out of the chat where no answer comes in its place.
-func (h *hints) endDraft(ctx context.Context, run sessions.Run, answered bool) {
-	if _, shown := h.drafts.LoadAndDelete(run.ID); shown && !answered {
+// endDraft is Dispatcher.EndDraft. Like every call it needs an allow: under a deny, the reader of the chat finds out by itself.
+func (h *hints) endDraft(ctx context.Context, run sessions.Run, unanswered bool) {
+	if _, shown := h.drafts.LoadAndDelete(run.ID); shown && unanswered {
 		to := h.settings().Moved.Current(run.Reply)
 		if d := h.accounts.caps(to).Drafter; d != nil {
 			h.call(ctx, run.Key, to, func(ctx context.Context) error { return d.Draft(ctx, to, string(run.ID), "") })

@@ -31,7 +31,8 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 		w.Transcripts.add(run.Session, run.Input)
 		w.watchers.Messages(run, run.Input)
 	}
-	began := time.Now()
+	began, unanswered := time.Now(), false
+	defer func() { w.gate.EndDraft(context.WithoutCancel(ctx), run, unanswered) }()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
 	if run.Kind != sessions.PostRun {
 		if out = w.stopped(ctx, run, w.turn(ctx, &run)); out == nil {
@@ -62,9 +63,9 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 	w.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
 	w.gate.RetractPreview(look, run.ID)
-	w.gate.EndDraft(look, run, len(acc.Deliveries) > 0)
 	cancel()
-	if len(acc.Deliveries) == 0 { // otherwise they are seen first
+	unanswered = len(acc.Deliveries) == 0
+	if unanswered { // otherwise they are seen first
 		w.gate.RemoveReactions(run.ID)
 	}
 	w.commit.AfterCommit(ctx, acc)

@@ -67,7 +67,10 @@ async function newest() {
   change(() => {
     log.newest(lines);
     for (const item of outbox.items()) log.live(own(item, false));
-    if (!log.awaiting) log.typing(false);
+    if (!log.awaiting) { // also of an answer that was withheld, which makes no event
+      log.draft('');
+      log.typing(false);
+    }
   });
   follow();
   requestAnimationFrame(() => $('log').setAttribute('aria-live', 'polite'));
@@ -247,13 +250,20 @@ let asking, follows = false;
 function follow() {
   if (follows || !log.oldest || !$('log').dataset.session) return; // a session begins with its first message
   follows = true;
+  const tools = new Map(); // call → what it says about itself
   listen($('log').dataset.session, ['session', 'tool', 'run'], (e) => {
     switch (e.kind) {
       case 'tool':
-        change(() => log.doing(['end', 'error'].includes(e.phase) ? '' : `${e.tool}${e.text ? `: ${e.text}` : '…'}`));
+        if (['end', 'error'].includes(e.phase)) tools.delete(e.call); else tools.set(e.call, `${e.tool}${e.text ? `: ${e.text}` : '…'}`);
+        change(() => log.doing([...tools.values()].join(' · ')));
+        break;
+      case 'reload':
+        tools.clear();
+        change(() => log.doing(''));
         break;
       case 'run':
-        if (e.status !== 'queued' && e.status !== 'running') change(() => log.doing(''));
+        tools.clear();
+        change(() => log.doing(''));
         break;
       default:
         clearTimeout(asking);

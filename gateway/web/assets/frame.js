@@ -48,12 +48,12 @@ document.addEventListener('click', (e) => {
   const link = e.target.closest('a[href^="/"]');
   if (!link || !document.body.classList.contains('old') || e.defaultPrevented || e.ctrlKey || e.metaKey || e.button) return;
   e.preventDefault();
-  fetch('/healthz').then(() => { silent(false); location.assign(link.href); }, () => toast('The host does not answer.', 'bad'));
+  fetch('/healthz', { signal: AbortSignal.timeout(5000) }).then(() => { silent(false); location.assign(link.href); }, () => toast('The host does not answer.', 'bad'));
 });
 
 // ---- what a person has typed stays, over a reload and over signing in again, until it is sent
 
-const fields = 'form[hx-post] textarea, form[hx-post] input:not([type]), form[hx-post] input[type=text], #composer textarea';
+const fields = 'form[hx-post] textarea, form[hx-post] input:not([type], #code), form[hx-post] input[type=text]:not(#code), #composer textarea'; // a code is used once
 const keptAs = (el) => `parley:typed:${location.pathname}${el.form.id === 'composer' ? location.search : ''}:${el.form.id || el.form.getAttribute('hx-post')}:${el.name || el.id}`;
 export function keep(el, text) {
   try {
@@ -62,8 +62,9 @@ export function keep(el, text) {
 }
 document.addEventListener('input', (e) => { if (e.target.matches(fields)) keep(e.target, e.target.value === e.target.defaultValue ? '' : e.target.value); });
 document.addEventListener('htmx:afterOnLoad', (e) => {
-  const form = e.detail.requestConfig.elt; // the answer may have taken its place
-  if (e.detail.successful && form.matches('form')) for (const el of form.querySelectorAll(fields)) keep(el, '');
+  silent(false);
+  const form = e.detail.requestConfig.elt.closest('form'); // the answer may have taken its place
+  if (e.detail.successful && form) for (const el of form.querySelectorAll(fields)) keep(el, '');
 });
 for (const el of document.querySelectorAll(fields)) {
   try { el.value = sessionStorage.getItem(keptAs(el)) || el.value; } catch { /* nothing kept */ }
@@ -101,7 +102,10 @@ document.addEventListener('htmx:afterSettle', answered); // a click is on what t
 document.addEventListener('htmx:beforeOnLoad', (e) => { // it is answered: the next one is another
   answered(e);
   if (e.detail.xhr.getResponseHeader('HX-Redirect')) document.body.inert = true; // this page is over
-  if (e.detail.elt.id === 'sign-out' && e.detail.xhr.status < 300) leave();
+  if (e.detail.elt.id === 'sign-out' && e.detail.xhr.status < 300) {
+    try { sessionStorage.clear(); } catch { /* nothing is kept */ }
+    leave();
+  }
 });
 
 // ---- questions before what cannot be undone: hx-confirm, with data-title and data-yes for the dialog
@@ -189,7 +193,7 @@ export function times(root) {
     el.dataset.local = 'yes';
   }
 }
-// tick has the clocks of what is at work go on.
+// tick moves the clocks of what is running.
 function tick() {
   for (const el of document.querySelectorAll('time[data-since]')) {
     const s = Math.max(0, Math.floor((Date.now() - new Date(el.dateTime)) / 1000)), m = Math.floor(s / 60);

@@ -79,6 +79,7 @@ class Stream {
   }
 
   take(e) {
+    silent(false);
     if (e.lastEventId) this.since = e.lastEventId;
     let event;
     try { event = JSON.parse(e.data); } catch { return; }

@@ -98,7 +98,7 @@ func (s *Rows) handOverRows(t *engine.Tx, old, at session.Row) error {
 		return err
 	}
 	at.ID, at.Transcript, at.Usage, at.Context, at.Turns, at.ByAgents = was.ID, was.Transcript, was.Usage, was.Context, was.Turns, was.ByAgents
-	at.Title, at.Label, at.LastInput, at.Archived = cmp.Or(at.Title, was.Title), cmp.Or(at.Label, was.Label), was.LastInput, false
+	at.Label, at.LastInput, at.Archived = cmp.Or(at.Label, was.Label), was.LastInput, false // the old title is the person's name
 	if was.Settings.SendPolicy == policy.Deny {
 		at.Settings.SendPolicy = policy.Deny
 	}

@@ -78,7 +78,9 @@ func firstOwner(f *fixture.Store) {
 // The conversation of a person who becomes an owner is the owner's session's in the same commit, with all that hangs on it; nothing leads back.
 func handedOver(f *fixture.Store) {
 	from, to := fixture.Key("1001"), sessions.MainKey("main")
-	acc := f.MustAccept(fixture.NewArrival("1001", "m1", "tell me of apples"))
+	arrival := fixture.NewArrival("1001", "m1", "tell me of apples")
+	arrival.Change.Session.Title = "Ann"
+	acc := f.MustAccept(arrival)
 	run := f.MustClaim(from)
 	hand := func() sessions.Moved {
 		f.Helper()
@@ -98,7 +100,7 @@ func handedOver(f *fixture.Store) {
 	f.MustSubmit(sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j", Agent: "main", From: from, Message: "x"}}})
 	f.Equal(hand(), sessions.MovedNow)
 	at := f.MustGet(to)
-	if at.ID != acc.Session.ID || at.Settings.SendPolicy != policy.Deny || at.Turns == 0 || at.Last != fixture.Address("1001") {
+	if at.ID != acc.Session.ID || at.Settings.SendPolicy != policy.Deny || at.Turns == 0 || at.Last != fixture.Address("1001") || at.Title != "" {
 		f.Errorf("%+v", at)
 	}
 	f.Equal(fixture.Texts(f.MustTail(at.ID, sessions.TailQuery{})), []string{"tell me of apples", "apples are red"})
