@@ -314,7 +314,7 @@ func TestStartWithACode(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		for who, want := range map[string]string{routertest.Owner: " You are one of my owners.", routertest.Guest: " You are not my owner. To become one, add `fake:2002`"} {
 			for _, text := range []string{"/start ABCDEFG2", "/start: ABCDEFG2"} {
-				if got := g.Asks(routertest.Direct(who), who, text); !strings.HasPrefix(got, "This code was used already, or is no longer valid."+want) {
+				if got := g.Asks(routertest.Direct(who), who, text); !strings.HasPrefix(got, "If this is a code of `parley init`, it was used already or is no longer valid."+want) {
 					t.Errorf("%s: %q", text, got)
 				}
 			}

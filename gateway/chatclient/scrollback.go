@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -67,10 +68,11 @@ func (w *firstFrame) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// wait waits for the first frame, or the end of ctx.
+// wait waits for the first frame, or the end of ctx; not for long, as a terminal may get no title.
 func (w *firstFrame) wait(ctx context.Context) {
 	select {
 	case <-w.drawn:
+	case <-time.After(2 * time.Second):
 	case <-ctx.Done():
 	}
 }

@@ -21,7 +21,7 @@ type Local struct {
 	Why      string // why no model of it can be taken; empty = it has one, or there is no server
 }
 
-// How long a server of this machine may take to answer one question, and how many of its models are looked at. Where there is no
+// How long a server of this machine may take to list its models, and again to describe them, and how many of them are looked at. Where there is no
 // server, the connection is refused at once; a busy or small machine may take seconds to answer.
 const (
 	localTimeout = 3 * time.Second
@@ -87,6 +87,8 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	if len(x.List) == 0 {
 		l.Why = fmt.Sprintf("the %s on this machine has no model", l.Program)
 	}
+	ctx, cancel := context.WithTimeout(ctx, localTimeout) // for all of its models
+	defer cancel()
 	for n, m := range x.List {
 		if s.program == Ollama && m.CanChat() && n < maxLooked {
 			if more, err := a.within(ctx, l, m.Name); err == nil {

@@ -1,13 +1,16 @@
 package web_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"parley/gateway/api"
 	"parley/gateway/web/webtest"
+	"parley/sessions"
 )
 
 // Whoever waits for a decision is counted in the menu of every view, and Status says it; the count goes when the decision is made elsewhere.
@@ -61,4 +64,19 @@ func TestTypedTextStays(t *testing.T) {
 	}
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/pairing"), chromedp.WaitVisible("#code"), chromedp.SendKeys("#code", "ABC"), chromedp.Reload(), chromedp.WaitVisible("#code"))
 	until(t, tab, `document.getElementById('code').value === ''`)
+}
+
+// A run that has worked for long is still among those at work when hundreds have begun since.
+func TestLongRunsStayOnTop(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, household)
+	began := time.Now().Add(-time.Hour)
+	w.runs = []api.Run{{ID: "old", Key: anna, Status: sessions.Running, Request: "the long one", Created: began, Started: began}}
+	for i := range 250 {
+		w.runs = append([]api.Run{{ID: sessions.RunID(fmt.Sprint("done", i)), Key: anna, Status: sessions.Done, Request: "quick", Created: began.Add(time.Duration(i) * time.Second)}}, w.runs...)
+	}
+	page := w.get(t, "/runs")
+	if _, after, ok := strings.Cut(page, `id="working"`); !ok || !strings.Contains(strings.Split(after, `id="ended"`)[0], "the long one") {
+		t.Error("the long run is not among those at work")
+	}
 }

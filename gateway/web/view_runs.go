@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,7 +39,7 @@ func (s site) runs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := call[[]api.Run](s, r, "runs.list", &api.RunsQuery{Session: session, Status: sessions.RunStatus(v.Status), Minutes: max(minutes, 0), Limit: runsShown})
+	list, err := s.listRuns(r, api.RunsQuery{Session: session, Status: sessions.RunStatus(v.Status), Minutes: max(minutes, 0), Limit: runsShown})
 	if f, ok := refusedBy(err, "session"); ok { // no list of others stays below the filter
 		v.Refused = f.Text
 		return v, nil
@@ -46,6 +47,7 @@ func (s site) runs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.Full = len(list) >= runsShown
 	n := s.names(r)
 	n.learn(list)
 	for _, g := range runTree(list, time.Now(), n) {
@@ -55,8 +57,28 @@ func (s site) runs(r *http.Request) (any, error) {
 			v.Ended = append(v.Ended, g)
 		}
 	}
-	v.Full = len(list) == runsShown
 	return v, nil
+}
+
+// listRuns lists the newest runs that match, and with no status asked for all that are queued or running besides.
+func (s site) listRuns(r *http.Request, q api.RunsQuery) ([]api.Run, error) {
+	list, err := call[[]api.Run](s, r, "runs.list", &q)
+	if err != nil || q.Status != "" || len(list) < runsShown {
+		return list, err
+	}
+	list = slices.Clone(list)
+	for _, q.Status = range []sessions.RunStatus{sessions.Queued, sessions.Running} {
+		open, err := call[[]api.Run](s, r, "runs.list", &q)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range open {
+			if !slices.ContainsFunc(list, func(have api.Run) bool { return have.ID == x.ID }) {
+				list = append(list, x)
+			}
+		}
+	}
+	return list, nil
 }
 
 // withParams adds those parameters to a path that are not empty.

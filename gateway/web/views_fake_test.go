@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -251,7 +252,7 @@ func (w *works) runOperations() api.Table {
 					out = append(out, r)
 				}
 			}
-			return out, nil
+			return out[:min(cmp.Or(q.Limit, len(out)), len(out))], nil
 		}),
 		op(w, "runs.show", "GET /api/runs/{run}", func(c api.RunCall) (sessions.Run, error) {
 			for _, t := range w.traces[c.ID] {

@@ -17,7 +17,7 @@ func cmdHelp(_ context.Context, r *Table, c Call) (Result, error) {
 		if !c.Owner {
 			about = " You are not my owner." + c.howToOwn()
 		}
-		return Result{Text: "This code was used already, or is no longer valid." + about}, nil
+		return Result{Text: "If this is a code of `parley init`, it was used already or is no longer valid." + about}, nil
 	}
 	return Result{Text: "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
 		"`/commands` lists all that I understand."}, nil
