@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/policy"
+	"parley/router/chain"
 	"parley/sessions"
 )
 
@@ -50,7 +51,7 @@ func (r *Router) StopSession(ctx context.Context, source string, key sessions.Ke
 	}
 	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}})
 	if err == nil && !acc.Duplicate {
-		n = r.Gate.Ended(open, keys...)
+		n = chain.Ended(open, r.Gate.Leaving(open.Deliveries), keys...)
 	}
 	return stoppedIDs(acc), n, err
 }

@@ -155,7 +155,7 @@ func New(d Deps) *Router {
 		r.Rights.Tools = d.Tools(kit)
 	}
 	r.CommandTable = command.New(command.Config{Store: d.Store, Settings: r.settings.Load, Rights: r.Rights, Worker: r.Worker, Cron: r.Scheduler, Host: r.ToolHost,
-		Admission: r.Admission, Ended: r.Gate.Ended, Log: d.Log, Version: d.Version, Tools: kit, Model: d.Model, Models: d.Models, Accounts: d.Accounts, Troubles: d.Troubles, Export: d.Export})
+		Admission: r.Admission, Leaving: r.Gate.Leaving, Log: d.Log, Version: d.Version, Tools: kit, Model: d.Model, Models: d.Models, Accounts: d.Accounts, Troubles: d.Troubles, Export: d.Export})
 	r.Receiver = inbound.New(inbound.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Events: r.Events, Lanes: r.Lanes, Gate: r.Gate, Commit: r.Committer,
 		Worker: r.Worker, Host: r.ToolHost, Admission: r.Admission, Commands: r.CommandTable, Metrics: d.Metrics.ofInbound(), Log: d.Log})
 	return r

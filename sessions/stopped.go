@@ -55,46 +55,8 @@ type Ended struct {
 	Leaving    int `json:"leaving,omitzero"`    // deliveries whose last part was under way
 }
 
-// The kinds of chain whose runs take part in the work of two sessions (Chain.Kind).
-const (
-	askChain   = "ask"
-	spawnChain = "spawn"
-)
+// askChain is the kind of chain of a sessions_send (Chain.Kind).
+const askChain = "ask"
 
 // IsExchange reports whether a run belongs to a sessions_send.
 func (r Run) IsExchange() bool { return r.Chain != nil && r.Chain.Kind == askChain }
-
-// IsReport reports whether a run words what a sub-agent has found.
-func (r Run) IsReport() bool {
-	return r.Kind == ResultRun || r.Kind == AnnounceRun && r.Chain != nil && r.Chain.Kind == spawnChain
-}
-
-// Count counts what a stop of sessions ends.
-func (s Stoppable) Count(keys ...Key) (n Ended) {
-	own := make(map[Key]bool)
-	for _, k := range keys {
-		own[k] = true
-	}
-	children, exchanges, jobs := make(map[Key]bool), make(map[RunID]bool), make(map[Key]bool)
-	for _, r := range s.Runs {
-		if r.IsExchange() {
-			exchanges[r.Chain.Root] = true
-		}
-		switch {
-		case r.Kind == JobRun:
-			jobs[r.Key] = true
-		case r.IsReport():
-			n.Reports++
-		case r.Kind == ChildRun && !own[r.Key]:
-			children[r.Key] = true
-		case !own[r.Key] && IsSubagent(r.Key) && !r.IsExchange():
-			children[r.Key] = true
-		case own[r.Key] && (r.Kind == TurnRun || r.Kind == AskRun || r.Kind == ChildRun || r.Kind == CompactRun):
-			n.Messages++
-		}
-	}
-	n.Turns = min(n.Messages, 1)
-	n.Messages -= n.Turns
-	n.Subagents, n.Exchanges, n.Jobs, n.Deliveries = len(children), len(exchanges), len(jobs), len(s.Deliveries)
-	return n
-}

@@ -157,6 +157,10 @@ func written(t ast.Expr) string {
 		return x.Name
 	case *ast.SelectorExpr:
 		return written(x.X) + "." + x.Sel.Name
+	case *ast.IndexExpr:
+		return written(x.X)
+	case *ast.IndexListExpr:
+		return written(x.X)
 	}
 	return ""
 }

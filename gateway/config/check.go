@@ -201,16 +201,16 @@ func (k *checker) agents() {
 		}
 		k.mentions(at+".groupChat.", e.GroupChat.MentionPatterns)
 		for j, other := range e.Subagents.AllowAgents {
-			if other != "*" && !slices.Contains(k.agentIDs(), other) {
-				k.report(Warning, fmt.Sprintf("%s.subagents.allowAgents[%d]", at, j), "there is no agent "+quoted(other), choices("agents", other, k.agentIDs()))
+			if other != "*" && !slices.Contains(agentIDs(k.config.Agents), other) {
+				k.report(Warning, fmt.Sprintf("%s.subagents.allowAgents[%d]", at, j), "there is no agent "+quoted(other), choices("agents", other, agentIDs(k.config.Agents)))
 			}
 		}
 	}
 }
 
-func (k *checker) agentIDs() []string {
-	ids := make([]string, len(k.config.Agents.List))
-	for i, e := range k.config.Agents.List {
+func agentIDs(c agent.Config) []string {
+	ids := make([]string, len(c.List))
+	for i, e := range c.List {
 		ids[i] = string(e.ID)
 	}
 	return ids
@@ -331,7 +331,7 @@ func (k *checker) routes() {
 	k.adopt("", r.Check(), func(path string) string {
 		for i, b := range k.config.Bindings {
 			if path == fmt.Sprintf("bindings[%d].agentId", i) {
-				return choices("agents", string(b.AgentID), k.agentIDs())
+				return choices("agents", string(b.AgentID), agentIDs(k.config.Agents))
 			}
 		}
 		return ""

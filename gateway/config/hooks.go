@@ -23,14 +23,14 @@ func (k *checker) hooks() {
 		}
 	}
 	for i, id := range c.Agents {
-		if id != "*" && !slices.Contains(k.agentIDs(), id) {
-			k.report(Warning, fmt.Sprintf("hooks.allowedAgents[%d]", i), "there is no agent "+quoted(id), choices("agents", id, k.agentIDs()))
+		if id != "*" && !slices.Contains(agentIDs(k.config.Agents), id) {
+			k.report(Warning, fmt.Sprintf("hooks.allowedAgents[%d]", i), "there is no agent "+quoted(id), choices("agents", id, agentIDs(k.config.Agents)))
 		}
 	}
 	for i, m := range c.Mappings {
 		at := fmt.Sprintf("hooks.mappings[%d].", i)
-		if m.Agent != "" && !slices.Contains(k.agentIDs(), m.Agent) {
-			k.wrong(at+"agentId", "there is no agent "+quoted(m.Agent), choices("agents", m.Agent, k.agentIDs()))
+		if m.Agent != "" && !slices.Contains(agentIDs(k.config.Agents), m.Agent) {
+			k.wrong(at+"agentId", "there is no agent "+quoted(m.Agent), choices("agents", m.Agent, agentIDs(k.config.Agents)))
 		}
 		k.model(at+"model", m.Model)
 		if m.To != "" && m.To != "last" && !strings.Contains(m.To, "{{") {

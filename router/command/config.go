@@ -24,8 +24,8 @@ type Config struct {
 	Cron      *cron.Scheduler
 	Host      *toolhost.Host
 	Admission *admission.Controller
-	// Ended counts what a stop ends, and which of its deliveries are on their way already.
-	Ended   func(open sessions.Stoppable, keys ...sessions.Key) sessions.Ended
+	// Leaving counts the deliveries that have nothing left to stop.
+	Leaving func([]sessions.Delivery) int
 	Log     *slog.Logger
 	Version string
 	Tools   tools.Deps // what the session tools work with: commands show the same things
@@ -51,7 +51,7 @@ type Table struct {
 	cron      *cron.Scheduler
 	host      *toolhost.Host
 	admission *admission.Controller
-	ended     func(open sessions.Stoppable, keys ...sessions.Key) sessions.Ended
+	leaving   func([]sessions.Delivery) int
 	log       *slog.Logger
 	version   string
 	started   time.Time
@@ -65,6 +65,6 @@ type Table struct {
 
 // New returns a Table.
 func New(c Config) *Table {
-	return &Table{All: allCommands(), store: c.Store, settings: c.Settings, rights: c.Rights, worker: c.Worker, cron: c.Cron, host: c.Host, admission: c.Admission, ended: c.Ended, log: c.Log,
+	return &Table{All: allCommands(), store: c.Store, settings: c.Settings, rights: c.Rights, worker: c.Worker, cron: c.Cron, host: c.Host, admission: c.Admission, leaving: c.Leaving, log: c.Log,
 		version: c.Version, started: time.Now(), tools: c.Tools, model: c.Model, names: c.Models, accounts: c.Accounts, troubles: c.Troubles, export: c.Export}
 }

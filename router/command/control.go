@@ -27,7 +27,7 @@ func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
 		change.Run = &sessions.Enqueue{Run: *turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)}
 		change.Run.Run.Input.Provenance.Addressed = c.In.Address.Type.Several()
 	}
-	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(chain.StoppedSentences(r.ended(open, keys...)), " ")), Change: change}, nil
+	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(chain.StoppedSentences(chain.Ended(open, r.leaving(open.Deliveries), keys...)), " ")), Change: change}, nil
 }
 
 // modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
@@ -46,7 +46,7 @@ func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Text: chain.StopAnswer(r.ended(open, keys...)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
+	return Result{Text: chain.StopAnswer(chain.Ended(open, r.leaving(open.Deliveries), keys...)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }
 
 // stoppable finds what /stop and /new in a chat end, and the sessions that it belongs to.

@@ -283,10 +283,10 @@ func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (Result, 
 	if err != nil || len(keys) == 0 {
 		return Result{Text: "⚙️ " + stoppedWords(0)}, err
 	}
-	n := t.ended(open) // none of them is the session of the chat
+	n := chain.Ended(open, t.leaving(open.Deliveries)) // none of them is the session of the chat
 	words := []string{stoppedWords(n.Subagents)}
 	if n.Subagents = 0; n != (sessions.Ended{}) {
-		words = chain.StoppedSentences(t.ended(open))
+		words = chain.StoppedSentences(chain.Ended(open, t.leaving(open.Deliveries)))
 	}
 	return Result{Text: "⚙️ " + strings.Join(words, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }

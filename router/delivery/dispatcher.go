@@ -104,14 +104,12 @@ func (g *Dispatcher) Withdraw(ds ...sessions.Delivery) {
 	}
 }
 
-// Ended counts what a stop ends. A delivery whose last part is under way has nothing left to stop.
-func (g *Dispatcher) Ended(open sessions.Stoppable, keys ...sessions.Key) sessions.Ended {
-	n := open.Count(keys...)
-	for _, d := range open.Deliveries {
+// Leaving counts the deliveries whose last part is under way: they have nothing left to stop.
+func (g *Dispatcher) Leaving(ds []sessions.Delivery) (n int) {
+	for _, d := range ds {
 		limits, attached := g.Limits(d.To)
 		if attached && d.State == sessions.Sending && d.Attempt > 0 && d.Part+1 >= len(splitDelivery(d, limits)) {
-			n.Deliveries--
-			n.Leaving++
+			n++
 		}
 	}
 	return n

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/router/chain"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -196,7 +197,7 @@ func (r *rest) judgeChildren() {
 
 // reportsOf reports whether a run words what a sub-agent has found.
 func reportsOf(run sessions.Run, key sessions.Key) bool {
-	return run.IsReport() && run.Chain.Target == key
+	return chain.IsReport(run) && run.Chain.Target == key
 }
 
 // mayStop reports whether a run of a chain may have been stopped: nobody was left to hear of it, a person stopped a session that takes part in it,
