@@ -43,7 +43,7 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 	}
 	line("model", "%s (%s)", chosen.Model, chosen.Why)
 	if chosen.Offline() {
-		line("", "Built-in demo model; it understands only a few phrases. For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or run `parley init`.")
+		line("", "Built-in offline model; it understands only a few phrases. For a real model set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or run `parley init`.")
 	}
 	if at := h.models.PlaceOf(chosen.Model); at != "" {
 		line("", "at %s", at)

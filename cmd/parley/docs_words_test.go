@@ -56,15 +56,18 @@ func docLines(t *testing.T, path string) map[int]string {
 func TestDocsStyle(t *testing.T) {
 	t.Parallel()
 	for path := range pages(t) {
-		if filepath.Dir(path) == "docs/adr" || path == "CHANGELOG.md" || path == "docs/style.md" { // history, and the list itself
+		if path == "docs/style.md" { // the list itself
 			continue
 		}
+		history := filepath.Dir(path) == "docs/adr" || path == "CHANGELOG.md" // only its lines are bounded
 		var findings []string
 		lines := docLines(t, path)
 		generated := strings.HasPrefix(lines[1], "<!-- Generated")
 		for n, line := range lines {
-			for _, word := range oldWords.FindAllString(docCode.ReplaceAllString(line, ""), -1) {
-				findings = append(findings, path+":"+strconv.Itoa(n)+": "+word)
+			if !history {
+				for _, word := range oldWords.FindAllString(docCode.ReplaceAllString(line, ""), -1) {
+					findings = append(findings, path+":"+strconv.Itoa(n)+": "+word)
+				}
 			}
 			if len([]rune(line)) > maxDocLine && !generated && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.Contains(line, "://") {
 				findings = append(findings, path+":"+strconv.Itoa(n)+": the line is longer than "+strconv.Itoa(maxDocLine)+" characters")

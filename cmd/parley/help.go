@@ -71,7 +71,7 @@ func addExamples(n *kong.Node) {
 	}
 	for _, c := range n.Children {
 		if n.Parent != nil {
-			c.Group = nil // below a command there is one list
+			c.Group = &kong.Group{Key: "commands", Title: "Commands:"} // kong would print the heading of the parent's group
 		}
 		addExamples(c)
 	}

@@ -133,7 +133,7 @@ func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []mode
 	case c.Model != "":
 		return nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or let parley ask for it: parley init", c.Model, provider, strings.ToUpper(provider))
 	default:
-		return []models.Note{{Text: "no language model was found (" + why + "). The built-in demo model answers; it understands only a few phrases",
+		return []models.Note{{Text: "no language model was found (" + why + "). The built-in offline model answers; it understands only a few phrases",
 			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama (ollama serve) and give it a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}, nil
 	}
 	if !c.Yes {

@@ -55,7 +55,7 @@ func manPage(app *kong.Application) string {
 var manDescription = []string{
 	"parley connects chat platforms to agents: Telegram, Discord, WhatsApp, a web page, a terminal and programs.",
 	"Without a command, parley runs the host. Every other command talks to the running host, which it finds by the configuration and the state folder.",
-	"parley runs without a configuration: then a built-in demo model answers on the web page. parley init writes a configuration.",
+	"parley runs without a configuration: then the built-in offline model answers on the web page. parley init writes a configuration.",
 }
 
 // manual is a manual page while it is written.

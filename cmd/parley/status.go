@@ -27,7 +27,7 @@ type openLink struct {
 
 // Help says what the link is.
 func (openCmd) Help() string {
-	return "The link signs the owner in on the first browser that opens the link. The link works once and expires after 2 minutes."
+	return "The link signs the operator in on the first browser that opens the link. The link works once and expires after 2 minutes."
 }
 
 // Run prints a new link: standard output only, for people.

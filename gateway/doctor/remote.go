@@ -115,7 +115,7 @@ func (x *exam) models() (out []group) {
 		m := gateway.OpenModels(ctx, x.Config, x.Providers, x.Getenv, slog.New(slog.DiscardHandler))
 		chosen := m.Chosen
 		if chosen.Offline() {
-			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama (ollama serve), or describe a provider under models.providers and set agents.defaults.model", "no language model is configured (%s); the built-in demo model answers, which understands only a few phrases", chosen.Why)}
+			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama (ollama serve), or describe a provider under models.providers and set agents.defaults.model", "no language model is configured (%s); the built-in offline model answers, which understands only a few phrases", chosen.Why)}
 		}
 		found := []Finding{fine("model", "%s is selected (%s)", chosen.Model, chosen.Why)}
 		for _, name := range slices.Sorted(maps.Keys(chosen.Providers)) {

@@ -82,7 +82,7 @@ func TestModels(t *testing.T) {
 		{"a fallback takes over", `{"agents": {"defaults": {"model": {"primary": "mystery", "fallbacks": ["openai/gpt-5"]}}}}`, model, `"openai/gpt-5"`, "left: mystery"},
 		{"no account", `{"models": {}, "agents": {"defaults": {"model": "your-provider/m"}}}`, model, `"offline/offline"`, "need: a language model"},
 		{"nothing at all", `{"models": {}}`, model, "null", "need: Set ANTHROPIC_API_KEY or OPENAI_API_KEY"},
-		{"no model, with an account", bot + `"models": {}}`, "channels telegram enabled", "false", "need: names no model. The built-in demo model would answer people, so all accounts are disabled"},
+		{"no model, with an account", bot + `"models": {}}`, "channels telegram enabled", "false", "need: names no model. The built-in offline model would answer people, so all accounts are disabled"},
 		{"no model, one provider", bot + `"models": {"providers": {"lm": {"apiKey": "", "baseUrl": "http://127.0.0.1:1234/v1", "models": [{"id": "qwen"}]}}}}`, model, `"lm/qwen"`, "different: names no model"},
 		{"no model, a provider that lists none", bot + `"models": {"providers": {"lm": {"apiKey": "", "baseUrl": "http://127.0.0.1:1234/v1"}}}}`, "channels telegram enabled", "false", "need: a language model"},
 		{"a provider for /model", with("openai/gpt-5", ""), "models providers lm", `{"api":"openai","baseUrl":"http://127.0.0.1:1234/v1"}`, "carried: models.providers.lm"},

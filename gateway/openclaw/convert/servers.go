@@ -207,9 +207,9 @@ func (c *modelConverter) closeWithoutModel(all accounts) {
 	} else if c.chosen(described) {
 		return
 	}
-	effect := "The built-in demo model answers"
+	effect := "The built-in offline model answers"
 	if all.closeWhere(func(*account) bool { return true }) > 0 {
-		effect, how = "The built-in demo model would answer people, so all accounts are disabled", how+". Then remove enabled: false"
+		effect, how = "The built-in offline model would answer people, so all accounts are disabled", how+". Then remove enabled: false"
 	}
 	c.Need("a language model", why+". "+effect+". "+how)
 }
