@@ -5,10 +5,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"parley/channels/pattern"
 	"parley/gateway/openclaw/ids"
 	"parley/gateway/openclaw/report"
 	"parley/gateway/openclaw/toolrights"
@@ -257,10 +257,10 @@ func (c *agentConverter) workspace(what, dir string, out map[string]any) {
 }
 
 // drive matches the beginning of an absolute path of Windows.
-var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+var drive = pattern.New(`^[A-Za-z]:[\\/]`)
 
 // variableAtStart matches a path whose beginning is known only where the configuration is used.
-var variableAtStart = regexp.MustCompile(`^\$\{[A-Za-z_]`)
+var variableAtStart = pattern.New(`^\$\{[A-Za-z_]`)
 
 func (c *agentConverter) isFolder(dir string) bool {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok {

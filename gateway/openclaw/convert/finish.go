@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"parley/channels/pattern"
 	"parley/gateway/config"
 )
 
@@ -66,7 +66,7 @@ func (c finisher) finish() (made []byte, unset map[string]string, ok bool) {
 }
 
 // secretKey matches keys whose value is a secret.
-var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
+var secretKey = pattern.New(`(?i)key|token|secret|auth|cookie|cred`)
 
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
 func stand(text []byte, name string, number int) string {
@@ -181,7 +181,7 @@ func (c finisher) shutAccount(seg []string, place string, need func(string, stri
 }
 
 // reference finds ${NAME}, and $${NAME}, which is a text.
-var reference = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var reference = pattern.New(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // references returns the variables without which a configuration cannot be read, each once.
 func references(text []byte) (names []string) {

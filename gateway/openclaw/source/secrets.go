@@ -7,43 +7,43 @@ import (
 	"net"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/channels/pattern"
 )
 
 var (
 	// secretKey matches keys whose text is a secret anywhere in the configuration.
-	secretKey = regexp.MustCompile(`(?i)(token|secret|password|passphrase|api_?key|private_?key|credentials?)$`)
+	secretKey = pattern.New(`(?i)(token|secret|password|passphrase|api_?key|private_?key|credentials?)$`)
 
 	// secretName matches names of headers, and of variables for a program, whose value is a secret.
-	secretName = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred|passw|passphrase`)
+	secretName = pattern.New(`(?i)key|token|secret|auth|cookie|cred|passw|passphrase`)
 
 	// secretVariable matches names of variables whose value is a secret, wherever it is used.
-	secretVariable = regexp.MustCompile(`(?i)(^|_)(api_?keys?|keys?|tokens?|secrets?|passw(or)?d|pass|passphrase|credentials?|creds?|cookie|pat|auth)(_|$)|(apikey|token|secret|password)$`)
+	secretVariable = pattern.New(`(?i)(^|_)(api_?keys?|keys?|tokens?|secrets?|passw(or)?d|pass|passphrase|credentials?|creds?|cookie|pat|auth)(_|$)|(apikey|token|secret|password)$`)
 
 	// secretFlag matches an argument of a command before or in which a secret stands.
-	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(key|token|secret|password)[a-z0-9_-]*(=|$)`)
+	secretFlag = pattern.New(`(?i)^--?[a-z0-9_-]*(key|token|secret|password)[a-z0-9_-]*(=|$)`)
 
 	// shortVariable matches $NAME, which OpenClaw takes for ${NAME} in the place of a secret.
-	shortVariable = regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`)
+	shortVariable = pattern.New(`^\$[A-Z][A-Z0-9_]*$`)
 
 	// wholeVariable matches ${NAME}, and the forms ${env:NAME} and ${NAME:-default} that people write.
-	wholeVariable = regexp.MustCompile(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$`)
+	wholeVariable = pattern.New(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$`)
 
 	// bareVariable matches the name of a variable in the place of a provider's key, as OpenClaw's own setup writes it.
-	bareVariable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+	bareVariable = pattern.New(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 
 	// notSecret matches texts that stand where a secret was or will be.
-	notSecret = regexp.MustCompile(`(?i)^(<.*>|\*+|x{3,}|\.{3,}|changeme|redacted|__openclaw_redacted__|secretref-managed|your[-_ ].*)$`)
+	notSecret = pattern.New(`(?i)^(<.*>|\*+|x{3,}|\.{3,}|changeme|redacted|__openclaw_redacted__|secretref-managed|your[-_ ].*)$`)
 
 	// markers matches texts that OpenClaw writes for a provider that needs no key or has an account instead.
-	markers = regexp.MustCompile(`(?i)^(ollama-local|custom-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|secretref-managed|oauth:.*|[a-z]+-oauth)$`)
+	markers = pattern.New(`(?i)^(ollama-local|custom-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|secretref-managed|oauth:.*|[a-z]+-oauth)$`)
 
 	// dummies matches keys that local servers are given because a client asks for one.
-	dummies = regexp.MustCompile(`(?i)^(ollama|lm-?studio|vllm|local|none|no-?key|not-?needed|not-?required|dummy|empty|placeholder|sk-no-key-required|sk-local|n/?a|x+)$`)
+	dummies = pattern.New(`(?i)^(ollama|lm-?studio|vllm|local|none|no-?key|not-?needed|not-?required|dummy|empty|placeholder|sk-no-key-required|sk-local|n/?a|x+)$`)
 )
 
 // fill fills in variables below v and moves secrets out of it.
@@ -226,7 +226,7 @@ func (s *Variables) secret(value string, place []string) any {
 	}
 	if refs := reference.FindAllString(value, -1); len(refs) > 0 {
 		around := strings.TrimSpace(reference.ReplaceAllString(value, ""))
-		if regexp.MustCompile(`(?i)^(bearer|basic|token|bot|apikey)?:?$`).MatchString(around) || slices.ContainsFunc(refs, func(r string) bool {
+		if pattern.New(`(?i)^(bearer|basic|token|bot|apikey)?:?$`).MatchString(around) || slices.ContainsFunc(refs, func(r string) bool {
 			return !strings.HasPrefix(r, "$$") && s.Getenv(r[2:len(r)-1]) == ""
 		}) {
 			return s.substitute(value, true)
@@ -268,7 +268,7 @@ func nameFor(place []string) string {
 	}
 	key := parts[n-1]
 	if !strings.Contains(key, "_") {
-		parts[n-1] = regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(key, "${1}_$2")
+		parts[n-1] = pattern.New(`([a-z])([A-Z])`).ReplaceAllString(key, "${1}_$2")
 	}
 	switch {
 	case n > 2 && parts[0] == "channels":

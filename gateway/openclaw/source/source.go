@@ -9,10 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"parley/channels/pattern"
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw/report"
 )
@@ -159,7 +159,7 @@ func (f Folder) inside(name, base string) (string, bool) {
 }
 
 // windowsPath matches the beginning of a path with a drive, C:/.
-var windowsPath = regexp.MustCompile(`^[A-Za-z]:/`)
+var windowsPath = pattern.New(`^[A-Za-z]:/`)
 
 // isRelative reports whether a path with slashes begins in the folder of its file.
 func isRelative(name string) bool {

@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/channels/pattern"
 	"parley/gateway/configfile"
 )
 
 // variableName is what OpenClaw takes for a variable in ${…}: capital letters only.
-var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+var variableName = pattern.New(`^[A-Z_][A-Z0-9_]*$`)
 
 // reference finds $${NAME}, which is a literal ${NAME}, and ${NAME}.
-var reference = regexp.MustCompile(`\$?\$\{[A-Z_][A-Z0-9_]*\}`)
+var reference = pattern.New(`\$?\$\{[A-Z_][A-Z0-9_]*\}`)
 
 // Variables resolves the variables of a configuration, and moves its secrets into variables. It owns every value that the folder has.
 type Variables struct {
@@ -76,7 +76,7 @@ var aliases = map[string]string{"GEMINI_API_KEY": "GOOGLE_API_KEY", "ZAI_API_KEY
 func (s *Variables) Getenv(name string) string { return s.lookup(name).Value.Reveal() }
 
 // inConfig finds ${NAME} and ${NAME:-default} in a configuration of parley.
-var inConfig = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}\n]*)?\}`)
+var inConfig = pattern.New(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}\n]*)?\}`)
 
 // Secrets returns the values from the folder that a configuration of parley needs, and the env block, which OpenClaw set for everything it ran.
 // It reports each variable without a value.
@@ -118,7 +118,7 @@ func (s *Variables) Secrets(config []byte) map[string]channels.Secret {
 }
 
 // secretText matches texts that are keys or tokens by their form.
-var secretText = regexp.MustCompile(`\b(sk-|gh[opusr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|AKIA|AIza|[0-9]{8,10}:AA)[A-Za-z0-9_-]{10,}|\b(?i:bearer|basic) [A-Za-z0-9._~+/=-]{16,}`)
+var secretText = pattern.New(`\b(sk-|gh[opusr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|AKIA|AIza|[0-9]{8,10}:AA)[A-Za-z0-9_-]{10,}|\b(?i:bearer|basic) [A-Za-z0-9._~+/=-]{16,}`)
 
 // Redact replaces the secrets of the folder in a text, and keys and tokens of a known form, by [secret].
 func (s *Variables) Redact(text string) string {
@@ -165,7 +165,7 @@ func (s *Variables) collect(tree map[string]any) {
 			_, twice := s.block[name]
 			switch what := join(at, name); {
 			case at == "env" && name == "vars", twice, value == "${"+name+"}":
-			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !isWritable(name, channels.NewSecret(value)) || strings.Contains(value, "${"):
+			case !ok || value == "" || !pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !isWritable(name, channels.NewSecret(value)) || strings.Contains(value, "${"):
 				s.folder.Report.Leave(what, "put the variables into the file "+configfile.EnvName+" beside the configuration")
 			default:
 				s.block[name] = value
