@@ -144,9 +144,9 @@ func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
 	}
 }
 
-// haveProfiles reports whether an agent has a profile of tools. Then each agent's entry has its own or the host's.
+// haveProfiles reports whether an agent of parley's has a profile of tools. Then each agent's entry has its own or the host's.
 func haveProfiles(agents map[string]any) bool {
-	return slices.ContainsFunc(listed(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil })
+	return slices.ContainsFunc(ownAgents(&report.Report{}, listed(agents)), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil })
 }
 
 // agentTools writes the tools of one agent, with the host's profile where the agent has none and others have.
