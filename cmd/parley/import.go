@@ -60,7 +60,7 @@ Examples:
 type imported struct {
 	report.Report
 	From    string   `json:"from"`              // OpenClaw's state folder
-	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, port 18789
+	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, port 18789, changes in state/openclaw.sqlite
 	DryRun  bool     `json:"dryRun"`
 	State   string   `json:"state"`            // folder that the sessions go to
 	Config  string   `json:"config,omitempty"` // file that the configuration goes to
