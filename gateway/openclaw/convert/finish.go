@@ -134,11 +134,17 @@ func (c finisher) shut(place, why string) bool {
 		c.put([]string{"agents", "defaults", "sandbox"}, map[string]any{"mode": "all"})
 		return need(place, "all sessions are sandboxed")
 	}
-	if seg[0] == "bindings" && len(seg) > 1 {
-		match := object(object(at(c.config, seg[:2]))["match"])
-		c.accounts.closeBound(channels.Kind(text(match["channel"])), match)
+	if seg[0] == "bindings" {
+		refused := list(c.config["bindings"])
+		if len(seg) > 1 {
+			refused = []any{at(c.config, seg[:2])}
+		}
+		for _, b := range refused {
+			match := object(object(b)["match"])
+			c.accounts.closeBound(channels.Kind(text(match["channel"])), match)
+		}
 		c.Need(place, "parley refuses the value ("+why+")"+bindingClosed)
-		return remove(c.config, seg[:2])
+		return remove(c.config, seg[:min(len(seg), 2)])
 	}
 	if !remove(c.config, seg) {
 		return false
