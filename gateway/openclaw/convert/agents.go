@@ -120,6 +120,9 @@ func ownAgents(r *report.Report, all []raw) (out []raw) {
 	return out
 }
 
+// kept returns the agents that parley has, without a line in the report. What other programs run decides nothing for them.
+func kept(agents map[string]any) []raw { return ownAgents(&report.Report{}, listed(agents)) }
+
 // spawns carries over which agents an agent may spawn, its own list or that of all agents.
 func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
 	v, what := object(r.fields["subagents"])["allowAgents"], r.what+".subagents.allowAgents"
@@ -144,9 +147,9 @@ func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
 	}
 }
 
-// haveProfiles reports whether an agent has a profile of tools. Then each agent's entry has its own or the host's.
+// haveProfiles reports whether an agent of parley's has a profile of tools. Then each agent's entry has its own or the host's.
 func haveProfiles(agents map[string]any) bool {
-	return slices.ContainsFunc(listed(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil })
+	return slices.ContainsFunc(kept(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil })
 }
 
 // agentTools writes the tools of one agent, with the host's profile where the agent has none and others have.
@@ -188,7 +191,7 @@ var (
 // strictestSandbox returns the strictest sandbox of all agents: parley has one setting for all. "" = none is set.
 func strictestSandbox(r *report.Report, agents map[string]any) (mode, visibility string) {
 	def := object(object(agents["defaults"])["sandbox"])
-	all := listed(agents)
+	all := kept(agents)
 	strictest := func(key string, order []string, none string) string {
 		at, differ, set := -1, false, def[key] != nil
 		look := func(v any) {

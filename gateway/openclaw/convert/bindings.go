@@ -56,10 +56,8 @@ func (c bindingConverter) convert(v any) {
 		case never:
 			c.Leave(what, why)
 		case why != "":
-			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
-			c.accounts.closeWhere(func(a *account) bool {
-				return a.kind == kind && (text(match["accountId"]) == "*" || ids.Account(text(match["accountId"])) == a.id)
-			})
+			c.Need(what, why+bindingClosed)
+			c.accounts.closeBound(kind, match)
 		default:
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
 			c.Carry(what, "")
@@ -72,6 +70,9 @@ func (c bindingConverter) convert(v any) {
 		c.put([]string{"bindings"}, out)
 	}
 }
+
+// bindingClosed says what becomes of a binding that cannot be carried over.
+const bindingClosed = ": the matching accounts are disabled. Write the binding yourself, then remove enabled: false"
 
 // acpAgents returns the agents that run in another program, and whether the default agent is one of them.
 func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {

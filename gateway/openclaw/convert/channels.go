@@ -40,6 +40,13 @@ func (all accounts) closeWhere(is func(*account) bool) (n int) {
 	return n
 }
 
+// closeBound disables the accounts for which a binding chooses an agent, because without it another agent would answer there.
+func (all accounts) closeBound(k channels.Kind, match map[string]any) {
+	all.closeWhere(func(a *account) bool {
+		return a.kind == k && (text(match["accountId"]) == everybody || ids.Account(text(match["accountId"])) == a.id)
+	})
+}
+
 // accessKeys are the keys of an account that are converted as a whole.
 var accessKeys = []string{"accounts", "defaultAccount", "enabled", "dm", "dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom", "groups", "guilds", "allowBots", "direct", "botToken", "token"}
 

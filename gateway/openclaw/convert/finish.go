@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"parley/channels"
 	"parley/channels/pattern"
 	"parley/gateway/config"
 )
@@ -133,11 +134,20 @@ func (c finisher) shut(place, why string) bool {
 		c.put([]string{"agents", "defaults", "sandbox"}, map[string]any{"mode": "all"})
 		return need(place, "all sessions are sandboxed")
 	}
+	if seg[0] == "bindings" {
+		refused := list(c.config["bindings"])
+		if len(seg) > 1 {
+			refused = []any{at(c.config, seg[:2])}
+		}
+		for _, b := range refused {
+			match := object(object(b)["match"])
+			c.accounts.closeBound(channels.Kind(text(match["channel"])), match)
+		}
+		c.Need(place, "parley refuses the value ("+why+")"+bindingClosed)
+		return remove(c.config, seg[:min(len(seg), 2)])
+	}
 	if !remove(c.config, seg) {
 		return false
-	}
-	if seg[0] == "bindings" {
-		return need(place, "the binding is left out, and the default agent answers there")
 	}
 	c.Leave(place, "parley refuses the value: "+why)
 	return true

@@ -35,8 +35,8 @@ type sendPolicyConverter struct {
 	mainKey string // session.mainKey
 }
 
-// convert converts the rules about what may leave, each as a whole: a rule without one of its conditions would mean something else. byKey reports
-// whether a rule names session keys.
+// convert converts the rules about what may leave. A rule that allows is carried over as a whole or not at all; one that denies does so without a
+// condition that parley lacks, and the report says so. byKey reports whether a rule names session keys.
 func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	const what = "session.sendPolicy"
 	if v == nil {
@@ -110,8 +110,9 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 		case isText && k == "accountId" && s != everybody:
 			r.match[k] = string(ids.Account(s))
 		case isText && (k == "keyPrefix" || k == "rawKeyPrefix"):
-			prefix, same := c.keyPrefix(s)
-			if r.match[k] = prefix; !same {
+			if prefix, same := c.keyPrefix(s); same {
+				r.match[k] = prefix
+			} else {
 				unknown = append(unknown, k+" "+s)
 			}
 		case isText && (k == "chatType" || k == "accountId"):
@@ -135,14 +136,14 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 	}
 	switch {
 	case len(unknown) > 0 && r.deny:
-		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out: to deny as much and more, add it without the condition (%s)",
+		c.Need(at, fmt.Sprintf("parley has no condition %s, so this rule denies more than before (%s): keep it so, or remove the rule, which permits what OpenClaw denied",
 			strings.Join(unknown, ", "), described(r.match)))
 	case len(unknown) > 0:
 		c.Leave(at, "parley has no condition "+strings.Join(unknown, ", ")+", and without it the rule would allow more")
 	default:
 		c.Carry(at, "")
 	}
-	return r, len(unknown) == 0
+	return r, r.deny || len(unknown) == 0
 }
 
 // bothPrefixes returns the prefix of a whole key that stands for two: one of a whole key, and one with or without the agent.

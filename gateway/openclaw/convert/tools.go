@@ -114,7 +114,7 @@ func (c toolConverter) sandboxTools(m map[string]any) {
 	}
 	global, _ := section(m)
 	add("tools.sandbox.tools", global)
-	for _, r := range listed(c.agents) {
+	for _, r := range kept(c.agents) {
 		if own, has := section(object(r.fields["tools"])); has {
 			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents, so the strictest holds")
 			add(r.what+".tools.sandbox.tools", own)

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"parley/gateway/configfile"
 )
 
 // keyVariable returns the name of the variable that holds the key of a model provider.
@@ -15,7 +17,7 @@ func keyVariable(provider string) string {
 	if provider = strings.ToLower(provider); provider == "google" {
 		return "GEMINI_API_KEY"
 	}
-	return envName(provider, "API_KEY")
+	return configfile.VariableName(provider, "API_KEY")
 }
 
 // keyReader takes the keys that OpenClaw stored for model providers into the profiles of Variables.

@@ -12,6 +12,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/pattern"
+	"parley/gateway/configfile"
 )
 
 var (
@@ -264,7 +265,7 @@ func nameFor(place []string) string {
 	}
 	n := len(parts)
 	if n == 0 {
-		return envName()
+		return configfile.VariableName()
 	}
 	key := parts[n-1]
 	if !strings.Contains(key, "_") {
@@ -275,17 +276,17 @@ func nameFor(place []string) string {
 		if key == "botToken" {
 			parts[n-1] = "token"
 		}
-		return envName(slices.DeleteFunc(parts[1:], func(p string) bool { return p == "accounts" })...)
+		return configfile.VariableName(slices.DeleteFunc(parts[1:], func(p string) bool { return p == "accounts" })...)
 	case n > 3 && parts[0] == "models" && parts[1] == "providers" && key == "apiKey":
 		return keyVariable(parts[2])
 	case n > 3 && parts[0] == "models" && parts[1] == "providers":
-		return envName(parts[2], parts[n-1])
+		return configfile.VariableName(parts[2], parts[n-1])
 	case n > 4 && parts[0] == "mcp" && parts[n-2] == "env":
-		return envName(parts[n-1])
+		return configfile.VariableName(parts[n-1])
 	case n > 3 && parts[0] == "mcp":
-		return envName(slices.DeleteFunc(parts[2:], func(p string) bool { return p == "headers" })...)
+		return configfile.VariableName(slices.DeleteFunc(parts[2:], func(p string) bool { return p == "headers" })...)
 	}
-	return envName(parts...)
+	return configfile.VariableName(parts...)
 }
 
 // credentials brings secrets that stand elsewhere to their place: files of tokens, and tokens that OpenClaw took from the environment. A local

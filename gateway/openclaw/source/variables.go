@@ -177,11 +177,6 @@ func (s *Variables) collect(tree map[string]any) {
 	(&keyReader{Variables: s, order: object(object(tree["auth"])["order"])}).all(DefaultAgent(tree))
 }
 
-// envName makes the name of a variable of the parts of a place.
-func envName(parts ...string) string {
-	return configfile.VariableName(parts...)
-}
-
 // literal writes a text as a configuration of parley has it.
 func literal(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
