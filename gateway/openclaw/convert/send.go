@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -42,8 +43,8 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	if v == nil {
 		return false
 	}
-	p := object(v)
-	def := text(p["default"])
+	p := jsontree.Object(v)
+	def := jsontree.Text(p["default"])
 	switch {
 	case p["default"] == nil && p != nil:
 		def = "allow"
@@ -53,8 +54,8 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	}
 	c.put([]string{"session", "sendPolicy", "default"}, def)
 	var rules []sendRule
-	for i, x := range list(p["rules"]) {
-		r, ok := c.sendRule(fmt.Sprintf("%s.rules[%d]", what, i), object(x))
+	for i, x := range jsontree.List(p["rules"]) {
+		r, ok := c.sendRule(fmt.Sprintf("%s.rules[%d]", what, i), jsontree.Object(x))
 		if !ok {
 			continue
 		}
@@ -69,7 +70,7 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	if len(out) > 0 {
 		c.put([]string{"session", "sendPolicy", "rules"}, out)
 	}
-	if p["rules"] != nil && list(p["rules"]) == nil {
+	if p["rules"] != nil && jsontree.List(p["rules"]) == nil {
 		c.put([]string{"session", "sendPolicy", "default"}, "deny")
 		c.Need(what+".rules", "the rules cannot be read, so parley sends nothing: write them again")
 	}
@@ -83,7 +84,7 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 
 // sendRule converts one rule; ok is false when it is left out, which is reported.
 func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, ok bool) {
-	action := text(m["action"])
+	action := jsontree.Text(m["action"])
 	r = sendRule{deny: action != "allow", match: map[string]string{}}
 	if action != "allow" && action != "deny" {
 		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies: choose one")
@@ -179,7 +180,7 @@ func (c sendPolicyConverter) ofChat(prefix string) bool {
 // noAccount reports whether a prefix means direct chats without their account, where all of them have it. parley would match them all the same.
 func (c sendPolicyConverter) noAccount(prefix string) bool {
 	rest, ok := c.chatPart(prefix)
-	scope := at(c.config, []string{"session", "dmScope"})
+	scope := jsontree.At(c.config, []string{"session", "dmScope"})
 	return ok && rest != "" && scope == "per-account-channel-peer" && (strings.HasPrefix("direct:", rest) || strings.HasPrefix(rest, "direct:"))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // keyVariable returns the name of the variable that holds the key of a model provider.
@@ -102,8 +103,8 @@ func (s *keyReader) takeKeys(what string, stored []byte) {
 	for _, provider := range slices.Sorted(maps.Keys(s.order)) {
 		order, _ := s.order[provider].([]any)
 		for _, v := range slices.Backward(order) { // the preferred ones first
-			if i := slices.Index(names, text(v)); i >= 0 {
-				names = slices.Insert(slices.Delete(names, i, i+1), 0, text(v))
+			if i := slices.Index(names, jsontree.Text(v)); i >= 0 {
+				names = slices.Insert(slices.Delete(names, i, i+1), 0, jsontree.Text(v))
 			}
 		}
 	}
@@ -118,7 +119,7 @@ func (s *keyReader) takeKeys(what string, stored []byte) {
 			continue
 		}
 		key := strings.TrimSpace(p.Key)
-		if ref := object(p.KeyRef); ref != nil {
+		if ref := jsontree.Object(p.KeyRef); ref != nil {
 			key = s.deref(ref)
 		}
 		if m := variableOf(key); m != "" {

@@ -13,6 +13,7 @@ import (
 	"parley/channels"
 	"parley/channels/pattern"
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 )
 
 var (
@@ -118,12 +119,12 @@ func isReference(v map[string]any) bool {
 			return false
 		}
 	}
-	return slices.Contains([]string{"env", "file", "exec", "store"}, text(v["source"])) && text(v["id"]) != ""
+	return slices.Contains([]string{"env", "file", "exec", "store"}, jsontree.Text(v["source"])) && jsontree.Text(v["id"]) != ""
 }
 
 // referenced writes a SecretRef as a variable.
 func (s *Variables) referenced(ref map[string]any, place []string) any {
-	if id := text(ref["id"]); ref["source"] == "env" && variableName.MatchString(id) {
+	if id := jsontree.Text(ref["id"]); ref["source"] == "env" && variableName.MatchString(id) {
 		return "${" + id + "}"
 	}
 	name := nameFor(place)
@@ -140,14 +141,14 @@ func (s *Variables) want(name, origin string) {
 }
 
 func originOf(ref map[string]any) string {
-	provider := text(ref["provider"])
+	provider := jsontree.Text(ref["provider"])
 	switch ref["source"] {
 	case "file":
 		return "OpenClaw read it from the file of secrets.providers." + provider
 	case "exec":
 		return "OpenClaw asked the command of secrets.providers." + provider
 	case "store":
-		return "OpenClaw kept it in its secret store as " + text(ref["id"])
+		return "OpenClaw kept it in its secret store as " + jsontree.Text(ref["id"])
 	}
 	return "OpenClaw took it from the environment"
 }
@@ -157,13 +158,13 @@ const maxSecretFile = 1 << 20
 
 // deref returns the value of a SecretRef, "" if it is not in the folder or the environment. Commands are not run.
 func (s *Variables) deref(ref map[string]any) string {
-	id := text(ref["id"])
+	id := jsontree.Text(ref["id"])
 	switch ref["source"] {
 	case "env":
 		return s.Getenv(id)
 	case "file":
-		p := object(s.providers[text(ref["provider"])])
-		name, ok := s.folder.inside(text(p["path"]), "")
+		p := jsontree.Object(s.providers[jsontree.Text(ref["provider"])])
+		name, ok := s.folder.inside(jsontree.Text(p["path"]), "")
 		if !ok {
 			return ""
 		}
@@ -171,7 +172,7 @@ func (s *Variables) deref(ref map[string]any) string {
 		if err != nil || len(b) > maxSecretFile {
 			return ""
 		}
-		if text(p["mode"]) == "singleValue" {
+		if jsontree.Text(p["mode"]) == "singleValue" {
 			return strings.TrimSpace(string(b))
 		}
 		var v any
@@ -179,9 +180,9 @@ func (s *Variables) deref(ref map[string]any) string {
 			return ""
 		}
 		for _, part := range strings.Split(strings.TrimPrefix(id, "/"), "/") { // RFC 6901
-			v = object(v)[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+			v = jsontree.Object(v)[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
 		}
-		return text(v)
+		return jsontree.Text(v)
 	}
 	return ""
 }
@@ -294,30 +295,30 @@ func nameFor(place []string) string {
 //
 // source: openclaw/openclaw docs/channels/telegram.md (tokenFile, TELEGRAM_BOT_TOKEN), docs/channels/discord.md, docs/providers/ollama.md
 func (s *Variables) credentials(tree map[string]any) {
-	for kind, c := range object(tree["channels"]) {
-		section := object(c)
-		accounts := object(section["accounts"])
+	for kind, c := range jsontree.Object(tree["channels"]) {
+		section := jsontree.Object(c)
+		accounts := jsontree.Object(section["accounts"])
 		s.tokenFile(kind, section, []string{"channels", kind})
 		for id, a := range accounts {
-			s.tokenFile(kind, object(a), []string{"channels", kind, "accounts", id})
+			s.tokenFile(kind, jsontree.Object(a), []string{"channels", kind, "accounts", id})
 		}
 		for _, t := range []struct{ kind, key, name string }{
 			{"telegram", "botToken", "TELEGRAM_BOT_TOKEN"}, {"discord", "token", "DISCORD_BOT_TOKEN"}, {"slack", "botToken", "SLACK_BOT_TOKEN"}, {"slack", "appToken", "SLACK_APP_TOKEN"},
 		} {
 			at := section
 			if accounts != nil {
-				at = object(accounts["default"])
+				at = jsontree.Object(accounts["default"])
 			}
 			if kind == t.kind && at != nil && empty(at[t.key]) && empty(section[t.key]) && section["enabled"] != false && at["enabled"] != false {
 				at[t.key] = "${" + t.name + "}"
 			}
 		}
 	}
-	for name, p := range object(object(tree["models"])["providers"]) {
-		set := object(p)
+	for name, p := range jsontree.Object(jsontree.Object(tree["models"])["providers"]) {
+		set := jsontree.Object(p)
 		key, isText := set["apiKey"].(string)
 		key = strings.TrimSpace(key)
-		base := s.substitute(text(set["baseUrl"]), false)
+		base := s.substitute(jsontree.Text(set["baseUrl"]), false)
 		if v := s.variableAt(key, []string{"models", "providers"}); set != nil && (isText || set["apiKey"] == nil) && (isLocal(base) || base == "" && strings.EqualFold(name, "ollama")) &&
 			(key == "" || markers.MatchString(key) || dummies.MatchString(key) || v != "" && (s.Getenv(v) == "" || markers.MatchString(s.Getenv(v)) || dummies.MatchString(s.Getenv(v)))) {
 			set["apiKey"] = ""
@@ -329,7 +330,7 @@ func empty(v any) bool { return v == nil || v == "" }
 
 // tokenFile replaces the name of a file by the token in it.
 func (s *Variables) tokenFile(kind string, section map[string]any, place []string) {
-	name := text(section["tokenFile"])
+	name := jsontree.Text(section["tokenFile"])
 	if name == "" {
 		return
 	}

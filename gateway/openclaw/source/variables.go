@@ -10,6 +10,7 @@ import (
 	"parley/channels"
 	"parley/channels/pattern"
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // variableName is what OpenClaw takes for a variable in ${…}: capital letters only.
@@ -144,21 +145,21 @@ func isWritable(name string, value channels.Secret) bool {
 
 // collect reads .env, the env block and the stored keys. The block leaves the tree.
 func (s *Variables) collect(tree map[string]any) {
-	s.providers = object(object(tree["secrets"])["providers"])
+	s.providers = jsontree.Object(jsontree.Object(tree["secrets"])["providers"])
 	if text, err := s.folder.open(configfile.EnvName); err == nil {
 		for _, line := range strings.Split(string(text), "\n") { // one broken line does not take the others away
 			vars, _ := configfile.ParseEnv(configfile.EnvName, []byte(line)) // the error might repeat a secret
 			maps.Copy(s.file, vars)
 		}
 	}
-	block := object(tree["env"])
+	block := jsontree.Object(tree["env"])
 	if tree["env"] != nil && block == nil {
 		s.folder.Report.Leave("env", "it is not an object")
 	}
 	for _, at := range []string{"env.vars", "env"} {
 		vars := block
 		if at != "env" {
-			vars = object(block["vars"])
+			vars = jsontree.Object(block["vars"])
 		}
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			value, ok := vars[name].(string)
@@ -174,7 +175,7 @@ func (s *Variables) collect(tree map[string]any) {
 		}
 	}
 	delete(tree, "env")
-	(&keyReader{Variables: s, order: object(object(tree["auth"])["order"])}).all(DefaultAgent(tree))
+	(&keyReader{Variables: s, order: jsontree.Object(jsontree.Object(tree["auth"])["order"])}).all(DefaultAgent(tree))
 }
 
 // literal writes a text as a configuration of parley has it.
