@@ -60,3 +60,16 @@ func (p *Pattern) Find(b []byte) []byte { return p.compiled().Find(b) }
 
 // FindIndex returns where the first match in b begins and ends, nil = there is none.
 func (p *Pattern) FindIndex(b []byte) []int { return p.compiled().FindIndex(b) }
+
+// FindAllSubmatch returns the matches in b and their groups, at most n; n < 0 = all.
+func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
+	return p.compiled().FindAllSubmatch(b, n)
+}
+
+// ReplaceAllStringFunc gives s with each of its matches replaced by what by returns for it.
+func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
+	return p.compiled().ReplaceAllStringFunc(s, by)
+}
+
+// Split gives the texts between the matches in s, at most n; n < 0 = all.
+func (p *Pattern) Split(s string, n int) []string { return p.compiled().Split(s, n) }

@@ -60,7 +60,7 @@ Examples:
 type imported struct {
 	report.Report
 	From    string   `json:"from"`              // OpenClaw's state folder
-	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, port 18789
+	Running string   `json:"running,omitempty"` // how OpenClaw is known to run: process 12, port 18789, changes in state/openclaw.sqlite
 	DryRun  bool     `json:"dryRun"`
 	State   string   `json:"state"`            // folder that the sessions go to
 	Config  string   `json:"config,omitempty"` // file that the configuration goes to
@@ -135,7 +135,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 		out.Need("paired people", fmt.Sprintf("OpenClaw let in %d by pairing. --use lets them in here too; without it, use parley pairing approve or allowFrom", n))
 	}
 	if out.Config != "" {
-		out.links(to.made(r), out.started())
+		out.links(r.Parsed, out.started())
 	}
 	if len(lost) > 0 && out.Config != "" {
 		out.Need("keys of "+to.conf.Path+": "+fewNames(lost), "the new configuration lacks them or has other values. After --use, copy those that must stay, such as a stricter session.sendPolicy, from the .bak file")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,22 +122,15 @@ func (to destination) needs(r *openclaw.Result) []string {
 // there has the variables that are set for the new configuration.
 func (to destination) there() func(string) string { return configfile.WithEnvFile(to.file, os.Getenv) }
 
-// made is the new configuration as parley reads it; nil = there is none.
-func (to destination) made(r *openclaw.Result) *config.Config {
-	if r.Config == nil {
-		return nil
-	}
-	c, _, _ := config.Parse(to.file, r.Config, accounts.Table(tables.Adapters()), func(name string) string { // the import checked it
-		return cmp.Or(os.Getenv(name), r.Secrets[name].Reveal(), r.Unset[name], "0:unset") // some may be set where the host runs
-	})
-	return c
-}
-
-// agents lists the agents for whom jobs can be imported, the default one first: those of the new configuration, or of the one in force.
+// agents lists the agents for whom jobs can be imported, the default one first: those of the new configuration, or of the one in force. There are none
+// in a new configuration that parley refuses.
 func (to destination) agents(r *openclaw.Result, isNew bool) []sessions.AgentID {
-	conf := to.made(r)
-	if conf == nil || !isNew {
-		conf = to.conf
+	conf := to.conf
+	if isNew {
+		conf = r.Parsed
+	}
+	if conf == nil {
+		return nil
 	}
 	ids, first := conf.Agents.IDs()
 	return append([]sessions.AgentID{first}, ids...)

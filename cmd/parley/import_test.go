@@ -17,6 +17,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/openclaw"
+	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
 
@@ -188,6 +189,31 @@ func lease(t *testing.T, folder string, statements ...string) {
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// With two accounts whose tokens are not set yet the new configuration is read all the same: the report names the phone to link, jobs find their agent.
+func TestImportWithUnsetTokens(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []string{`telegram: {accounts: {a: {botToken: "${A}"}, b: {botToken: "${B}"}}}`, `discord: {accounts: {a: {token: "${A}"}, b: {token: "${B}"}}}`, `telegram: {accounts: {a: {botToken: "1:a"}, b: {botToken: "2:b"}}}`} {
+		from := t.TempDir()
+		text := `{agents: {list: [{id: "ada"}]}, models: {providers: {openai: {apiKey: "k"}}}, channels: {whatsapp: {}, ` + channel + `}}`
+		if err := os.WriteFile(filepath.Join(from, "openclaw.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := openclaw.Read(t.Context(), from, accounts.Table(tables.Adapters()), func(string) string { return "" }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		out := imported{}
+		out.links(r.Parsed, "parley")
+		if len(out.NeedsYou) != 1 || !strings.Contains(out.NeedsYou[0].Why, "parley login whatsapp") {
+			t.Errorf("%s: %+v, %+v", channel, out.NeedsYou, r.Report.NeedsYou)
+		}
+		if got := (destination{conf: &config.Config{}}).agents(r, true); !slices.Equal(got, []sessions.AgentID{"ada", "ada"}) {
+			t.Errorf("%s: agents %v", channel, got)
+		}
 	}
 }
 

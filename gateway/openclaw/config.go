@@ -28,6 +28,7 @@ func (x *reader) settle(ctx context.Context, table config.Table, getenv func(str
 	x.Config, x.Needs, x.Unset, x.Paired = made.Config, made.Needs, made.Unset, made.Paired
 	x.mainKey, x.global, x.hasWorkspace = made.MainKey, made.Global, made.HasWorkspace
 	x.Secrets = src.Secrets(x.Config)
+	x.parse(table, src.Getenv)
 	return true, nil
 }
 

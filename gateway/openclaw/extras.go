@@ -94,7 +94,7 @@ func (r *Result) StoreJobs(ctx context.Context, to ExtrasStore, agents []session
 func (r *Result) job(j Job, agents []sessions.AgentID, now time.Time) (job sessions.Job, err error) {
 	job = sessions.Job{Name: strings.TrimSpace(channels.OneLine(j.Name)), Agent: sessions.AgentID(j.Agent), Message: strings.TrimSpace(j.Message), Every: j.Every, Cron: j.Cron, Zone: j.Zone, Owner: true,
 		Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout, Off: j.Off, Created: now}
-	if job.Agent == "" {
+	if job.Agent == "" && len(agents) > 0 {
 		job.Agent = agents[0]
 	}
 	job.ID = sessions.IDFor(fmt.Sprint("openclaw ", job.Agent, " ", j.What, " ", j.At, j.Every, j.Cron, " ", job.Message), "job")

@@ -382,13 +382,62 @@ func TestOneLineForEachThing(t *testing.T) {
 func TestMainOwner(t *testing.T) {
 	t.Parallel()
 	olga, bob := channels.Address{Channel: "telegram", Chat: "1001", Type: channels.Direct}, channels.Address{Channel: "telegram", Chat: "2002", Type: channels.Direct}
-	is := mainOwner([]byte("channels: {whatsapp: {allowFrom: [\"${WA}\"]}}\ncommands:\n  ownerAllowFrom: [telegram:1001]\n"), table(), map[string]string{"WA": "15550000001"})
+	made := func(text string) *Result {
+		x := reader{Result: &Result{Config: []byte(text), Unset: map[string]string{"WA": "15550000001"}}}
+		x.parse(table(), none)
+		return x.Result
+	}
+	is := made("channels: {whatsapp: {allowFrom: [\"${WA}\"]}}\ncommands:\n  ownerAllowFrom: [telegram:1001]\n").mainOwner()
 	if is == nil || !is(olga) || is(bob) {
 		t.Error("the owner is not known")
 	}
-	for _, text := range [][]byte{nil, []byte("session:\n  dmScope: main\n"), []byte("session:\n  dmScope: per-peer\n")} {
-		if mainOwner(text, table(), nil) != nil {
-			t.Errorf("%s: the main conversation is nobody's in particular", text)
+	for _, r := range []*Result{{}, made("session:\n  dmScope: main\n"), made("session:\n  dmScope: per-peer\n")} {
+		if r.mainOwner() != nil {
+			t.Errorf("%s: the main conversation is nobody's in particular", r.Config)
+		}
+	}
+	refused := made("session:\n  dmScope: nonsense\n")
+	if is := refused.mainOwner(); is == nil || is(olga) || len(refused.Report.NeedsYou) != 1 {
+		t.Errorf("a configuration that parley refuses has an owner: %+v", refused.Report.NeedsYou)
+	}
+}
+
+// TestAccountsWithTokens: accounts have a token each, known or not, so the configuration is read with different ones.
+func TestAccountsWithTokens(t *testing.T) {
+	t.Parallel()
+	for name, tokens := range map[string][2]string{
+		"known": {`"botToken": "1:a", `, `"botToken": "2:b", `}, "unset": {`"botToken": "${A}", `, `"botToken": "${B}", `}, "one is unset": {`"botToken": "1:a", `, `"botToken": "${B}", `},
+	} {
+		dir := t.TempDir()
+		sessions := filepath.Join(dir, "agents", "main", "sessions")
+		if err := os.MkdirAll(sessions, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{
+			filepath.Join(dir, "openclaw.json"): `{"models": {"providers": {"openai": {"apiKey": "k"}}}, "agents": {"defaults": {"model": "openai/gpt-5"}}, "commands": {"ownerAllowFrom": ["telegram:1001"]},
+				"channels": {"telegram": {"accounts": {"a": {` + tokens[0] + `"dmPolicy": "open", "allowFrom": ["*"]}, "b": {` + tokens[1] + `"dmPolicy": "open", "allowFrom": ["*"]}}}}}`,
+			filepath.Join(sessions, "sessions.json"): `{"agent:main:main": {"sessionId": "a", "lastChannel": "telegram", "lastTo": "telegram:2002"}}`,
+		} {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		needed := table()
+		needed[0].New = func() any { // each account needs a token of its own, as in the adapter
+			return &struct {
+				Token channels.Secret `yaml:"token" required:"true"`
+			}{}
+		}
+		r, err := Read(t.Context(), dir, needed, none, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		if r.Parsed == nil || len(r.Parsed.Channels) != 2 {
+			t.Fatalf("%s: the configuration cannot be read: %+v", name, r.Report.NeedsYou)
+		}
+		if last := find(t, r, "agent:main:main").Session.Last; !last.IsZero() {
+			t.Errorf("%s: the owners' main session answers to a stranger, %v", name, last)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"parley/channels"
+	"parley/gateway/config"
 	"parley/gateway/openclaw/convert"
 	"parley/gateway/openclaw/database"
 	"parley/gateway/openclaw/history"
@@ -18,6 +19,7 @@ import (
 type Result struct {
 	Report   report.Report
 	Config   []byte                     // the configuration; nil when there was none
+	Parsed   *config.Config             // Config as parley reads it, with made-up values for Unset; nil when parley refuses it
 	Unread   string                     // name of OpenClaw's configuration file, if it cannot be read
 	Needs    []string                   // variables that it takes from the environment and that nothing here sets
 	Unset    map[string]string          // Needs, each with a made-up value that the configuration takes

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -12,13 +13,20 @@ import (
 	"parley/gateway/openclaw/locate"
 )
 
-// Running returns the sign that OpenClaw uses the folder, "process 12" or "port 18789"; "" = there is none.
+// Running returns the sign that OpenClaw uses the folder, "process 12", "port 18789" or "changes in state/openclaw.sqlite"; "" = there is none. It
+// reads the leases anew: OpenClaw renews them, and Read may have taken longer than a lease lasts.
 func (r *Result) Running(ctx context.Context, getenv func(string) string) string {
-	leases, err := r.leases(ctx)
-	if err != nil {
+	now := time.Now()
+	err := r.databases.Release(database.Shared)
+	leases, reads := r.leases(ctx)
+	if err = errors.Join(err, reads); err != nil && !errors.Is(err, database.ErrInUse) {
 		r.Report.Leave(database.Shared, "cannot tell whether OpenClaw is running: "+err.Error())
 	}
-	return locate.Running(ctx, r.root.Name(), r.port, leases, getenv)
+	sign := locate.Running(ctx, r.root.Name(), r.port, leases, now, getenv)
+	if name := r.databases.Changing(); sign == "" && name != "" {
+		sign = "changes in " + name
+	}
+	return sign
 }
 
 // leases reads who has a database open, and the gateway's claim on the folder.

@@ -47,7 +47,7 @@ func Read(ctx context.Context, dir string, table config.Table, getenv func(strin
 		return nil, fmt.Errorf("%s is no state folder of OpenClaw: it has no %s and no folder agents", dir, source.Names[0])
 	}
 	h, err := history.Read(ctx, history.Folder{Root: root, Databases: r.databases, IDs: ids.Adapters{Table: table}, Report: &r.Report, MainKey: x.mainKey, Global: x.global, Parse: source.ParseJSON5, Progress: progress,
-		IsOwner: mainOwner(r.Config, table, r.Unset)})
+		IsOwner: r.mainOwner()})
 	if err != nil {
 		return nil, err
 	}

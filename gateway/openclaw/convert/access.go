@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/toolrights"
 )
 
@@ -164,13 +165,13 @@ func (c accessConverter) members(entry string) []string {
 	if !ok {
 		return []string{entry}
 	}
-	g := object(c.senderGroups[strings.TrimSpace(name)])
+	g := jsontree.Object(c.senderGroups[strings.TrimSpace(name)])
 	if g["type"] != "message.senders" {
 		return []string{entry} // it is no person, which people reports
 	}
 	var out []string
 	for _, key := range []string{everybody, string(c.kind)} {
-		for _, p := range list(object(g["members"])[key]) {
+		for _, p := range jsontree.List(jsontree.Object(g["members"])[key]) {
 			if s := strings.TrimSpace(fmt.Sprint(p)); s != everybody {
 				out = append(out, s)
 			}
@@ -181,14 +182,14 @@ func (c accessConverter) members(entry string) []string {
 
 // direct converts who may write directly.
 func (c accessConverter) direct(what string, f map[string]any, a *access) {
-	dm := object(f["dm"])
+	dm := jsontree.Object(f["dm"])
 	from, key := f["allowFrom"], what+".allowFrom"
 	if from == nil {
 		from, key = dm["allowFrom"], what+".dm.allowFrom"
 	}
 	a.allow, _ = c.people(key, from)
-	if a.dm = text(f["dmPolicy"]); a.dm == "" {
-		a.dm = text(dm["policy"])
+	if a.dm = jsontree.Text(f["dmPolicy"]); a.dm == "" {
+		a.dm = jsontree.Text(dm["policy"])
 	}
 	switch {
 	case dm["enabled"] == false:
@@ -203,7 +204,7 @@ func (c accessConverter) direct(what string, f map[string]any, a *access) {
 		c.Need(what+".dmPolicy", "parley does not know this policy, so the direct chats are closed: choose pairing, allowlist, open or disabled")
 	}
 	listed := slices.Clone(a.allow)
-	if c.directChats(what, object(f["direct"]), a); len(a.allow) < len(listed) && f["groupAllowFrom"] == nil && c.kind != "discord" {
+	if c.directChats(what, jsontree.Object(f["direct"]), a); len(a.allow) < len(listed) && f["groupAllowFrom"] == nil && c.kind != "discord" {
 		a.senders, a.hasSenders = listed, true // groups go on by the whole list
 	}
 }
@@ -214,7 +215,7 @@ func (c accessConverter) groupPolicy(what string, f map[string]any) string {
 	if v == nil {
 		v, at = c.defaultGroupPolicy, "channels.defaults.groupPolicy"
 	}
-	switch p := text(v); {
+	switch p := jsontree.Text(v); {
 	case v == nil:
 		return allowlist
 	case p == allowlist, p == open, p == disabled:
@@ -233,8 +234,8 @@ func (c accessConverter) groups(what string, f map[string]any, a *access) {
 	if a.groupPolicy == disabled {
 		return
 	}
-	raw := object(f["groups"])
-	def := object(raw[everybody])
+	raw := jsontree.Object(f["groups"])
+	def := jsontree.Object(raw[everybody])
 	for _, id := range slices.Sorted(maps.Keys(raw)) {
 		at, key := what+".groups."+id, id
 		if id != everybody {
@@ -276,7 +277,7 @@ type scope struct {
 
 // group converts one group or topic with everything that restricts it.
 func (c accessConverter) group(at string, v any, def map[string]any, a access, in scope) (g group) {
-	m := object(v)
+	m := jsontree.Object(v)
 	if m == nil && v != nil && v != true {
 		c.Need(at, "the entry cannot be read, so the group is closed")
 		return group{off: true}
@@ -287,7 +288,7 @@ func (c accessConverter) group(at string, v any, def map[string]any, a access, i
 	}
 	policy := in.policy
 	if m["groupPolicy"] != nil {
-		policy = text(m["groupPolicy"])
+		policy = jsontree.Text(m["groupPolicy"])
 	}
 	switch {
 	case policy == open && has, policy == allowlist && has:
@@ -319,13 +320,13 @@ func (c accessConverter) group(at string, v any, def map[string]any, a access, i
 		c.Need(at+".agentId", "parley has no agent for a single topic, so this chat is closed: with enabled: true the agent of its group answers")
 	}
 	g.mention = mention(m["requireMention"], def["requireMention"])
-	g.prompt = text(m["systemPrompt"])
+	g.prompt = jsontree.Text(m["systemPrompt"])
 	g.tools, g.bySender = c.groupTools(at, m, def)
 	inside := scope{policy: policy, allow: own, has: has, topic: true}
-	topics := object(m["topics"])
+	topics := jsontree.Object(m["topics"])
 	for _, id := range slices.Sorted(maps.Keys(topics)) {
 		if id == everybody {
-			g.off = g.off || restricts(object(topics[id]))
+			g.off = g.off || restricts(jsontree.Object(topics[id]))
 			c.Need(at+".topics.*", "parley has no entry for all topics of a group: write one for each topic. If the entry restricts them, the group is closed")
 			continue
 		}

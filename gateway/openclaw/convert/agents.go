@@ -5,11 +5,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"parley/channels/pattern"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 	"parley/gateway/openclaw/toolrights"
 	"parley/sessions"
@@ -23,17 +24,17 @@ type raw struct {
 
 // listed gives the agents of both ways to write them: a list, and entries by id.
 func listed(agents map[string]any) (out []raw) {
-	for i, a := range list(agents["list"]) {
-		r := raw{text(object(a)["id"]), "", object(a)}
+	for i, a := range jsontree.List(agents["list"]) {
+		r := raw{jsontree.Text(jsontree.Object(a)["id"]), "", jsontree.Object(a)}
 		r.what = "agents.list." + r.id
 		if r.id == "" {
 			r.what = fmt.Sprintf("agents.list[%d]", i)
 		}
 		out = append(out, r)
 	}
-	entries := object(agents["entries"])
+	entries := jsontree.Object(agents["entries"])
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		out = append(out, raw{id, "agents.entries." + id, object(entries[id])})
+		out = append(out, raw{id, "agents.entries." + id, jsontree.Object(entries[id])})
 	}
 	return out
 }
@@ -55,7 +56,7 @@ func (c *agentConverter) convert(v map[string]any) {
 	delete(rest, "entries")
 	var out []any
 	all := ownAgents(c.Report, listed(v))
-	root := text(object(v["defaults"])["workspace"])
+	root := jsontree.Text(jsontree.Object(v["defaults"])["workspace"])
 	if len(all) == 0 && root != "" {
 		all = []raw{{"main", "agents.defaults", nil}}
 	}
@@ -68,18 +69,18 @@ func (c *agentConverter) convert(v map[string]any) {
 			case "model":
 				c.models.model(r.what+".model", r.fields[k], e, true)
 			case "subagents":
-				for _, sub := range slices.Sorted(maps.Keys(object(r.fields[k]))) {
+				for _, sub := range slices.Sorted(maps.Keys(jsontree.Object(r.fields[k]))) {
 					if sub != "allowAgents" {
-						c.walk(inAgent, []string{k, sub}, object(r.fields[k])[sub], e, r.what+".")
+						c.walk(inAgent, []string{k, sub}, jsontree.Object(r.fields[k])[sub], e, r.what+".")
 					}
 				}
 			default:
 				c.walk(inAgent, []string{k}, r.fields[k], e, r.what+".")
 			}
 		}
-		c.spawns(r, object(v["defaults"]), e)
+		c.spawns(r, jsontree.Object(v["defaults"]), e)
 		c.agentTools(r, e)
-		if dir := text(r.fields["workspace"]); dir != "" {
+		if dir := jsontree.Text(r.fields["workspace"]); dir != "" {
 			c.workspace(r.what+".workspace", dir, e)
 		} else if root != "" {
 			c.ownWorkspace(r, root, i == first, e)
@@ -120,13 +121,16 @@ func ownAgents(r *report.Report, all []raw) (out []raw) {
 	return out
 }
 
+// kept returns the agents that parley has, without a line in the report. What other programs run decides nothing for them.
+func kept(agents map[string]any) []raw { return ownAgents(&report.Report{}, listed(agents)) }
+
 // spawns carries over which agents an agent may spawn, its own list or that of all agents.
 func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
-	v, what := object(r.fields["subagents"])["allowAgents"], r.what+".subagents.allowAgents"
+	v, what := jsontree.Object(r.fields["subagents"])["allowAgents"], r.what+".subagents.allowAgents"
 	if v == nil {
-		v, what = object(defaults["subagents"])["allowAgents"], "agents.defaults.subagents.allowAgents"
+		v, what = jsontree.Object(defaults["subagents"])["allowAgents"], "agents.defaults.subagents.allowAgents"
 	}
-	allow, ok := texts(v)
+	allow, ok := jsontree.Texts(v)
 	if !ok {
 		c.Need(what, "the list cannot be read, so the agent spawns only itself: write it again")
 		return
@@ -139,19 +143,19 @@ func (c *agentConverter) spawns(r raw, defaults, out map[string]any) {
 		spawned = append(spawned, a)
 	}
 	if len(spawned) > 0 {
-		put(out, []string{"subagents", "allowAgents"}, anys(spawned))
+		jsontree.Put(out, []string{"subagents", "allowAgents"}, anys(spawned))
 		c.Carry(what, "")
 	}
 }
 
-// haveProfiles reports whether an agent has a profile of tools. Then each agent's entry has its own or the host's.
+// haveProfiles reports whether an agent of parley's has a profile of tools. Then each agent's entry has its own or the host's.
 func haveProfiles(agents map[string]any) bool {
-	return slices.ContainsFunc(listed(agents), func(r raw) bool { return object(r.fields["tools"])["profile"] != nil })
+	return slices.ContainsFunc(kept(agents), func(r raw) bool { return jsontree.Object(r.fields["tools"])["profile"] != nil })
 }
 
 // agentTools writes the tools of one agent, with the host's profile where the agent has none and others have.
 func (c *agentConverter) agentTools(r raw, out map[string]any) {
-	m := object(r.fields["tools"])
+	m := jsontree.Object(r.fields["tools"])
 	profile := m["profile"]
 	if profile == nil && c.ownProfiles {
 		profile = c.tools["profile"]
@@ -163,7 +167,7 @@ func (c *agentConverter) agentTools(r raw, out map[string]any) {
 			m["alsoAllow"] = anys(append(mustTexts(m["alsoAllow"]), also...))
 		}
 	}
-	if r.fields["tools"] != nil && object(r.fields["tools"]) == nil {
+	if r.fields["tools"] != nil && jsontree.Object(r.fields["tools"]) == nil {
 		c.Need(r.what+".tools", "the value cannot be read, so the agent has no tools: write it again")
 		out["tools"] = writeRights(toolrights.Nothing())
 		return
@@ -172,7 +176,7 @@ func (c *agentConverter) agentTools(r raw, out map[string]any) {
 		out["tools"] = writeRights(got)
 		c.Carry(r.what+".tools", "")
 	}
-	for _, k := range slices.Sorted(maps.Keys(object(r.fields["tools"]))) {
+	for _, k := range slices.Sorted(maps.Keys(jsontree.Object(r.fields["tools"]))) {
 		if !slices.Contains([]string{"allow", "alsoAllow", "deny", "profile", "byProvider", "toolsBySender", "sandbox"}, k) {
 			c.Leave(r.what+".tools."+k, "parley has no equivalent for an agent")
 		}
@@ -187,12 +191,12 @@ var (
 
 // strictestSandbox returns the strictest sandbox of all agents: parley has one setting for all. "" = none is set.
 func strictestSandbox(r *report.Report, agents map[string]any) (mode, visibility string) {
-	def := object(object(agents["defaults"])["sandbox"])
-	all := listed(agents)
+	def := jsontree.Object(jsontree.Object(agents["defaults"])["sandbox"])
+	all := kept(agents)
 	strictest := func(key string, order []string, none string) string {
 		at, differ, set := -1, false, def[key] != nil
 		look := func(v any) {
-			i := slices.Index(order, text(v))
+			i := slices.Index(order, jsontree.Text(v))
 			if i < 0 {
 				i = len(order) - 1 // what cannot be read is strict
 			}
@@ -200,7 +204,7 @@ func strictestSandbox(r *report.Report, agents map[string]any) (mode, visibility
 			at = max(at, i)
 		}
 		for _, a := range all {
-			own := object(a.fields["sandbox"])[key]
+			own := jsontree.Object(a.fields["sandbox"])[key]
 			set = set || own != nil
 			switch {
 			case own != nil:
@@ -257,10 +261,10 @@ func (c *agentConverter) workspace(what, dir string, out map[string]any) {
 }
 
 // drive matches the beginning of an absolute path of Windows.
-var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+var drive = pattern.New(`^[A-Za-z]:[\\/]`)
 
 // variableAtStart matches a path whose beginning is known only where the configuration is used.
-var variableAtStart = regexp.MustCompile(`^\$\{[A-Za-z_]`)
+var variableAtStart = pattern.New(`^\$\{[A-Za-z_]`)
 
 func (c *agentConverter) isFolder(dir string) bool {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok {
@@ -295,18 +299,18 @@ func (c *agentConverter) compound(what string, v any) bool {
 		c.models.model(what, v, out, false)
 		to = append(to, "subagents")
 	case "agents.defaults.compaction":
-		for _, k := range slices.Sorted(maps.Keys(object(v))) {
+		for _, k := range slices.Sorted(maps.Keys(jsontree.Object(v))) {
 			if k != "model" {
 				c.Leave(what+"."+k, "parley compacts a session when its context window is nearly full (agents.defaults.compaction.at)")
 			}
 		}
-		c.models.model(what+".model", object(v)["model"], out, false)
+		c.models.model(what+".model", jsontree.Object(v)["model"], out, false)
 		to = append(to, "compaction")
 	case "agents.defaults.models":
 		c.Differ(what, "parley needs no list of models; aliases were replaced by full names")
 	case "agents.defaults.workspace", "agents.defaults.subagents.allowAgents": // the agents have it
 	case "agents.defaults.sandbox":
-		for _, k := range slices.Sorted(maps.Keys(object(v))) {
+		for _, k := range slices.Sorted(maps.Keys(jsontree.Object(v))) {
 			if k != "mode" && k != "sessionToolsVisibility" {
 				c.Leave(what+"."+k, "parley runs no commands in containers; it confines MCP servers (docs/mcp.md)")
 			}

@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/sessions"
 )
 
@@ -27,25 +28,25 @@ func (c bindingConverter) convert(v any) {
 	if isDefault && c.accounts.closeWhere(func(*account) bool { return true }) > 0 {
 		c.Need("agents: the default agent", "it runs over ACP, which parley does not support, so all accounts are disabled: choose a default agent, then remove enabled: false")
 	}
-	for i, x := range list(v) {
-		m := object(x)
+	for i, x := range jsontree.List(v) {
+		m := jsontree.Object(x)
 		what := fmt.Sprintf("bindings[%d]", i)
-		match := object(m["match"])
+		match := jsontree.Object(m["match"])
 		raw := match["channel"]
 		if raw == nil {
 			raw = match["provider"] // its older name
 		}
-		kind := channels.Kind(strings.ToLower(text(raw)))
-		agent := ids.Agent(text(m["agentId"]))
+		kind := channels.Kind(strings.ToLower(jsontree.Text(raw)))
+		agent := ids.Agent(jsontree.Text(m["agentId"]))
 		switch {
 		case m["type"] == "acp":
 			c.Leave(what, "parley has no ACP agents, so the default agent answers there. Connect the tools of an ACP agent as MCP servers (docs/mcp.md)")
 			continue
 		case !c.ids.Has(kind):
-			c.Leave(what, fmt.Sprintf("parley has no channel %q", text(raw)))
+			c.Leave(what, fmt.Sprintf("parley has no channel %q", jsontree.Text(raw)))
 			continue
 		case !slices.Contains(agents, agent) && !slices.Contains(outside, agent):
-			c.Leave(what, fmt.Sprintf("there is no agent %q, so the default agent answers there, as in OpenClaw", text(m["agentId"])))
+			c.Leave(what, fmt.Sprintf("there is no agent %q, so the default agent answers there, as in OpenClaw", jsontree.Text(m["agentId"])))
 			continue
 		}
 		to, never, why := c.binding(kind, match)
@@ -56,10 +57,8 @@ func (c bindingConverter) convert(v any) {
 		case never:
 			c.Leave(what, why)
 		case why != "":
-			c.Need(what, why+": the matching accounts are disabled. Write the binding yourself, then remove enabled: false")
-			c.accounts.closeWhere(func(a *account) bool {
-				return a.kind == kind && (text(match["accountId"]) == "*" || ids.Account(text(match["accountId"])) == a.id)
-			})
+			c.Need(what, why+bindingClosed)
+			c.accounts.closeBound(kind, match)
 		default:
 			out = append(out, map[string]any{"agentId": string(agent), "match": to})
 			c.Carry(what, "")
@@ -72,6 +71,9 @@ func (c bindingConverter) convert(v any) {
 		c.put([]string{"bindings"}, out)
 	}
 }
+
+// bindingClosed says what becomes of a binding that cannot be carried over.
+const bindingClosed = ": the matching accounts are disabled. Write the binding yourself, then remove enabled: false"
 
 // acpAgents returns the agents that run in another program, and whether the default agent is one of them.
 func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
@@ -87,14 +89,14 @@ func acpAgents(agents map[string]any) (out []sessions.AgentID, isDefault bool) {
 
 // RunsOverACP reports whether an agent of a configuration of OpenClaw runs in another program; "" is the default agent.
 func RunsOverACP(top map[string]any, agent string) bool {
-	outside, isDefault := acpAgents(object(top["agents"]))
+	outside, isDefault := acpAgents(jsontree.Object(top["agents"]))
 	if agent == "" {
 		return isDefault
 	}
 	return slices.Contains(outside, ids.Agent(agent))
 }
 
-func isACP(r raw) bool { return object(r.fields["runtime"])["type"] == "acp" }
+func isACP(r raw) bool { return jsontree.Object(r.fields["runtime"])["type"] == "acp" }
 
 // binding converts the condition of a binding. never says that no chat can fulfil it; why says what cannot be carried over.
 func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map[string]any, never bool, why string) {
@@ -104,7 +106,7 @@ func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map
 		switch key {
 		case "channel", "provider":
 		case "accountId":
-			if s := text(v); s == everybody {
+			if s := jsontree.Text(v); s == everybody {
 				to[key] = s
 			} else {
 				to[key] = string(ids.Account(s))
@@ -114,12 +116,12 @@ func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map
 		case "roles":
 			to[key] = v
 		case "peer":
-			peer, known, isID := c.peer(k, object(v))
+			peer, known, isID := c.peer(k, jsontree.Object(v))
 			switch {
 			case !known:
 				return nil, false, "its peer cannot be read"
 			case !isID:
-				return nil, true, fmt.Sprintf("no chat on %s has the id %v", k, object(v)["id"])
+				return nil, true, fmt.Sprintf("no chat on %s has the id %v", k, jsontree.Object(v)["id"])
 			}
 			to[key] = peer
 		default:
@@ -134,7 +136,7 @@ func (c bindingConverter) binding(k channels.Kind, match map[string]any) (to map
 
 // peer writes one chat or person; known is false when it is neither, isID when no chat can have that id.
 func (c bindingConverter) peer(k channels.Kind, m map[string]any) (out map[string]any, known, isID bool) {
-	kind, id := strings.ToLower(text(m["kind"])), strings.TrimSpace(fmt.Sprint(m["id"]))
+	kind, id := strings.ToLower(jsontree.Text(m["kind"])), strings.TrimSpace(fmt.Sprint(m["id"]))
 	if kind == "dm" {
 		kind = "direct"
 	}
@@ -154,8 +156,8 @@ func (c bindingConverter) peer(k channels.Kind, m map[string]any) (out map[strin
 
 // agentIDs are the agents of the new configuration.
 func agentIDs(config map[string]any) (out []sessions.AgentID) {
-	for _, a := range list(object(config["agents"])["list"]) {
-		out = append(out, sessions.AgentID(text(object(a)["id"])))
+	for _, a := range jsontree.List(jsontree.Object(config["agents"])["list"]) {
+		out = append(out, sessions.AgentID(jsontree.Text(jsontree.Object(a)["id"])))
 	}
 	if out == nil {
 		out = []sessions.AgentID{"main"}

@@ -8,6 +8,7 @@ import (
 	"parley/channels"
 	"parley/gateway/configfile"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // account is one account as it was converted.
@@ -40,6 +41,13 @@ func (all accounts) closeWhere(is func(*account) bool) (n int) {
 	return n
 }
 
+// closeBound disables the accounts for which a binding chooses an agent, because without it another agent would answer there.
+func (all accounts) closeBound(k channels.Kind, match map[string]any) {
+	all.closeWhere(func(a *account) bool {
+		return a.kind == k && (jsontree.Text(match["accountId"]) == everybody || ids.Account(jsontree.Text(match["accountId"])) == a.id)
+	})
+}
+
 // accessKeys are the keys of an account that are converted as a whole.
 var accessKeys = []string{"accounts", "defaultAccount", "enabled", "dm", "dmPolicy", "allowFrom", "groupPolicy", "groupAllowFrom", "groups", "guilds", "allowBots", "direct", "botToken", "token"}
 
@@ -54,7 +62,7 @@ var tokens = map[channels.Kind]struct {
 
 // channels converts the section channels.
 func (o *output) channels(section, senderGroups map[string]any) (out accounts) {
-	defaults := object(section["defaults"])
+	defaults := jsontree.Object(section["defaults"])
 	for _, key := range slices.Sorted(maps.Keys(defaults)) {
 		if key != "groupPolicy" {
 			o.Leave("channels.defaults."+key, "parley has no default for all channels: set it for each channel")
@@ -91,7 +99,7 @@ func (c *channelConverter) convert(top map[string]any) {
 	section := map[string]any{}
 	c.put([]string{"channels", kind}, section)
 	c.fields(what, top, section)
-	own := object(top["accounts"])
+	own := jsontree.Object(top["accounts"])
 	if len(own) == 0 {
 		c.account(&account{kind: k, id: channels.DefaultAccount, what: what, out: section, on: top["enabled"] == nil || top["enabled"] == true}, top)
 		return
@@ -113,9 +121,9 @@ func (c *channelConverter) convert(top map[string]any) {
 			continue
 		}
 		all[string(name)] = out
-		fields := c.effective(at, top, object(raw[id]), name)
+		fields := c.effective(at, top, jsontree.Object(raw[id]), name)
 		if own[id] != nil {
-			c.fields(at, object(raw[id]), out)
+			c.fields(at, jsontree.Object(raw[id]), out)
 		}
 		on := (top["enabled"] == nil || top["enabled"] == true) && (fields["enabled"] == nil || fields["enabled"] == true)
 		c.account(&account{kind: k, id: name, what: at, out: out, on: on}, fields)
@@ -137,7 +145,7 @@ func (c *channelConverter) effective(at string, top, own map[string]any, id chan
 	out := maps.Clone(top)
 	delete(out, "enabled")
 	if c.kind == "whatsapp" && id != channels.DefaultAccount {
-		maps.Copy(out, object(object(top["accounts"])[string(channels.DefaultAccount)]))
+		maps.Copy(out, jsontree.Object(jsontree.Object(top["accounts"])[string(channels.DefaultAccount)]))
 		delete(out, "enabled")
 	}
 	delete(out, "accounts")
@@ -147,10 +155,10 @@ func (c *channelConverter) effective(at string, top, own map[string]any, id chan
 		}
 	}
 	maps.Copy(out, own)
-	if own["dmPolicy"] == nil && object(own["dm"])["policy"] != nil { // its own older key, not the channel's newer one
+	if own["dmPolicy"] == nil && jsontree.Object(own["dm"])["policy"] != nil { // its own older key, not the channel's newer one
 		delete(out, "dmPolicy")
 	}
-	if own["allowFrom"] == nil && object(own["dm"])["allowFrom"] != nil {
+	if own["allowFrom"] == nil && jsontree.Object(own["dm"])["allowFrom"] != nil {
 		delete(out, "allowFrom")
 	}
 	if outer, inner := entries(top["allowFrom"]), entries(own["allowFrom"]); top["allowFrom"] != nil && !slices.Contains(outer, any(everybody)) && slices.Contains(inner, any(everybody)) {
@@ -226,17 +234,17 @@ func (c *channelConverter) fields(what string, f, out map[string]any) {
 		case key == "proxy":
 			c.Leave(at, "set HTTPS_PROXY in the environment of parley: it holds for all channels")
 		case key == "streaming" || key == "streamMode":
-			if mode := text(v); v == false || mode == "off" || text(object(v)["mode"]) == "off" {
-				put(out, []string{"streaming"}, map[string]any{"direct": "off", "group": "off"})
+			if mode := jsontree.Text(v); v == false || mode == "off" || jsontree.Text(jsontree.Object(v)["mode"]) == "off" {
+				jsontree.Put(out, []string{"streaming"}, map[string]any{"direct": "off", "group": "off"})
 				c.Carry(at, "")
 			} else {
 				c.Leave(at, "parley shows answers in direct chats while they are written: streaming.direct and streaming.group change that")
 			}
 		case c.kind == "telegram" && key == "webhookSecret":
-			put(out, []string{"webhook", "secret"}, secretOr(configfile.VariableName(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
+			jsontree.Put(out, []string{"webhook", "secret"}, secretOr(configfile.VariableName(strings.TrimPrefix(what, "channels."), "webhook_secret"), v))
 			c.Carry(at, "")
 		case c.kind == "telegram" && key == "webhookUrl":
-			put(out, []string{"webhook", "url"}, v)
+			jsontree.Put(out, []string{"webhook", "url"}, v)
 			c.Differ(at, "parley serves the webhook at its own address (docs/channels.md): point the reverse proxy to that address")
 		default:
 			c.walk(slices.Concat(own[string(c.kind)], accountRules), []string{key}, v, out, what+".")

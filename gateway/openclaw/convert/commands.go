@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // commands reports what is left of the section commands; owners are converted at the end.
@@ -13,7 +15,7 @@ func (o *output) commands(m map[string]any, all accounts) {
 		switch k {
 		case "ownerAllowFrom":
 		case "allowFrom":
-			o.commandLists(object(m[k]), all)
+			o.commandLists(jsontree.Object(m[k]), all)
 		default:
 			o.Leave("commands."+k, "parley has no equivalent: admitted people use commands, and some commands are for owners only (docs/chats.md)")
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"parley/agent"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -50,7 +51,7 @@ func levels(set, out map[string]any) {
 	var efforts []any
 	for _, word := range agent.Efforts {
 		for _, v := range set {
-			if text(v) == word && !slices.Contains(efforts, any(word)) {
+			if jsontree.Text(v) == word && !slices.Contains(efforts, any(word)) {
 				efforts = append(efforts, word)
 			}
 		}
@@ -58,7 +59,7 @@ func levels(set, out map[string]any) {
 	if len(efforts) == 0 {
 		return
 	}
-	r := object(out["reasoning"])
+	r := jsontree.Object(out["reasoning"])
 	if r == nil {
 		r = map[string]any{}
 	}

@@ -9,6 +9,7 @@ import (
 	"parley/channels"
 	"parley/gateway/config"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -44,13 +45,13 @@ func Configuration(in Input) Result {
 	top := in.Top
 	o := &output{Report: in.Report, ids: ids.Adapters{Table: in.Table}, getenv: in.Getenv, config: map[string]any{}}
 	models := newModelConverter(o, top)
-	agents := agentConverter{output: o, models: models, tools: object(top["tools"])}
-	agents.convert(object(top["agents"]))
-	toolConverter{o, object(top["agents"])}.convert(object(top["tools"]))
-	all := o.channels(object(top["channels"]), object(top["accessGroups"]))
-	bindingConverter{o, object(top["agents"]), all}.convert(top["bindings"])
+	agents := agentConverter{output: o, models: models, tools: jsontree.Object(top["tools"])}
+	agents.convert(jsontree.Object(top["agents"]))
+	toolConverter{o, jsontree.Object(top["agents"])}.convert(jsontree.Object(top["tools"]))
+	all := o.channels(jsontree.Object(top["channels"]), jsontree.Object(top["accessGroups"]))
+	bindingConverter{o, jsontree.Object(top["agents"]), all}.convert(top["bindings"])
 	session := sessionConverter{output: o, mainKey: "main"}
-	session.convert(object(top["session"]), list(top["bindings"]))
+	session.convert(jsontree.Object(top["session"]), jsontree.List(top["bindings"]))
 	for _, k := range slices.Sorted(maps.Keys(top)) {
 		switch k {
 		case "channels", "bindings", "agents", "tools", "models", "meta", "wizard", "$schema", "accessGroups", "mcp", "session", "commands", "hooks":
@@ -58,9 +59,9 @@ func Configuration(in Input) Result {
 			o.walkTop([]string{k}, top[k])
 		}
 	}
-	o.servers(object(top["mcp"]))
-	o.hooks(object(top["hooks"]))
-	o.commands(object(top["commands"]), all)
+	o.servers(jsontree.Object(top["mcp"]))
+	o.hooks(jsontree.Object(top["hooks"]))
+	o.commands(jsontree.Object(top["commands"]), all)
 	models.providers(top["models"])
 	o.reportDefaults(all)
 	models.closeWithoutModel(all)
@@ -73,7 +74,7 @@ func Configuration(in Input) Result {
 	r.Needs = slices.Sorted(maps.Keys(r.Unset))
 	owners := ownerConverter{o, all, in.Paired}
 	r.Paired = owners.keepPaired()
-	r.Config = append(r.Config, owners.section(object(top["commands"]), r.Paired)...)
+	r.Config = append(r.Config, owners.section(jsontree.Object(top["commands"]), r.Paired)...)
 	return r
 }
 
@@ -87,7 +88,7 @@ var otherDefaults = []struct{ key, ours, theirs string }{
 func (o *output) reportDefaults(all accounts) {
 	var out []string
 	for _, d := range otherDefaults {
-		if at(o.config, strings.Split(d.key, ".")) == nil {
+		if jsontree.At(o.config, strings.Split(d.key, ".")) == nil {
 			out = append(out, fmt.Sprintf("%s is %s (it was %s)", d.key, d.ours, d.theirs))
 		}
 	}

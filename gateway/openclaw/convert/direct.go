@@ -3,6 +3,8 @@ package convert
 import (
 	"maps"
 	"slices"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // directChats converts the entries of single direct chats. parley has none: whom an entry keeps out leaves allowFrom. Where allowFrom has
@@ -98,7 +100,7 @@ func (c accessConverter) directChat(at string, v any, account access) directChat
 		case k == "enabled":
 			e.says, e.off = true, m[k] != true
 		case k == "dmPolicy":
-			e.says, e.policy = true, text(m[k])
+			e.says, e.policy = true, jsontree.Text(m[k])
 		case k == "allowFrom":
 			e.says = true
 			e.allow, _ = c.people(at+".allowFrom", m[k])
@@ -108,7 +110,7 @@ func (c accessConverter) directChat(at string, v any, account access) directChat
 			e.narrow = e.narrow || m[k] != false
 		case k == "topics":
 			for _, topic := range sub {
-				e.narrow = e.narrow || object(topic) == nil || restricts(object(topic))
+				e.narrow = e.narrow || jsontree.Object(topic) == nil || restricts(jsontree.Object(topic))
 			}
 		default:
 			c.Leave(at+"."+k, "parley has no settings for single direct chats")

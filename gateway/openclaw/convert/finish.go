@@ -2,16 +2,16 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"parley/channels"
+	"parley/channels/pattern"
 	"parley/gateway/config"
+	"parley/gateway/openclaw/jsontree"
 )
 
 const head = "# Made from an OpenClaw configuration by parley import openclaw.\n"
@@ -31,7 +31,7 @@ type finisher struct {
 func (c finisher) finish() (made []byte, unset map[string]string, ok bool) {
 	tried := map[string]int{} // how many stand-ins of a variable did not fit
 	for range maxRounds {
-		text, err := yaml.Marshal(scalars(c.config))
+		text, err := yaml.Marshal(jsontree.Scalars(c.config))
 		if err != nil {
 			break
 		}
@@ -66,7 +66,7 @@ func (c finisher) finish() (made []byte, unset map[string]string, ok bool) {
 }
 
 // secretKey matches keys whose value is a secret.
-var secretKey = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
+var secretKey = pattern.New(`(?i)key|token|secret|auth|cookie|cred`)
 
 // stand is the value of a variable that nothing sets, while the configuration is checked: of a secret a token, elsewhere an id.
 func stand(text []byte, name string, number int) string {
@@ -87,7 +87,7 @@ var otherStands = []string{"15550000001", "120363000000000001@g.us", "-100100000
 
 // unset is the variable without a value in the text at a place; "" = there is none.
 func (c finisher) unset(place string) string {
-	value, _ := at(c.config, split(c.config, place)).(string)
+	value, _ := jsontree.At(c.config, jsontree.Split(c.config, place)).(string)
 	for _, name := range references([]byte(value)) {
 		if c.getenv(name) == "" {
 			return name
@@ -100,7 +100,7 @@ func (c finisher) unset(place string) string {
 // leave let nothing out. What opens nothing is left out. It reports false when the place is nowhere.
 func (c finisher) shut(place, why string) bool {
 	need := func(what, how string) bool { c.Need(what, "parley refuses the value ("+why+"): "+how); return true }
-	switch seg := split(c.config, place); {
+	switch seg := jsontree.Split(c.config, place); {
 	case len(seg) == 0:
 		return false
 	case seg[0] == "models" && seg[len(seg)-1] == "baseUrl": // the key would go to another address
@@ -111,33 +111,42 @@ func (c finisher) shut(place, why string) bool {
 		c.put([]string{"session", "sendPolicy"}, map[string]any{"default": "deny"})
 		return need("session.sendPolicy", "parley sends nothing until you write the rules again")
 	case seg[0] == "tools" && len(seg) > 3 && seg[1] == "mcp":
-		if at := object(at(c.config, seg[:4])); at != nil && at["enabled"] != false {
+		if at := jsontree.Object(jsontree.At(c.config, seg[:4])); at != nil && at["enabled"] != false {
 			at["enabled"] = false
 			return need(place, "the server is not started")
 		}
-		remove(c.config, seg[:min(4, len(seg))])
+		jsontree.Remove(c.config, seg[:min(4, len(seg))])
 		return need(place, "the server is left out")
 	case seg[len(seg)-1] == "deny" || seg[len(seg)-1] == "allow" || len(seg) > 2 && (seg[len(seg)-2] == "deny" || seg[len(seg)-2] == "allow"):
 		end := len(seg) - 1
 		if seg[end] != "deny" && seg[end] != "allow" {
 			end--
 		}
-		if in := object(at(c.config, seg[:end])); in != nil && slices.Contains(seg, "tools") {
+		if in := jsontree.Object(jsontree.At(c.config, seg[:end])); in != nil && slices.Contains(seg, "tools") {
 			delete(in, "allow")
 			in["deny"] = []any{"*"}
 			return need(place, "no tool is permitted there")
 		}
 	}
-	seg := split(c.config, place)
+	seg := jsontree.Split(c.config, place)
 	if seg[0] == "agents" && len(seg) > 3 && seg[1] == "defaults" && seg[2] == "sandbox" {
 		c.put([]string{"agents", "defaults", "sandbox"}, map[string]any{"mode": "all"})
 		return need(place, "all sessions are sandboxed")
 	}
-	if !remove(c.config, seg) {
-		return false
-	}
 	if seg[0] == "bindings" {
-		return need(place, "the binding is left out, and the default agent answers there")
+		refused := jsontree.List(c.config["bindings"])
+		if len(seg) > 1 {
+			refused = []any{jsontree.At(c.config, seg[:2])}
+		}
+		for _, b := range refused {
+			match := jsontree.Object(jsontree.Object(b)["match"])
+			c.accounts.closeBound(channels.Kind(jsontree.Text(match["channel"])), match)
+		}
+		c.Need(place, "parley refuses the value ("+why+")"+bindingClosed)
+		return jsontree.Remove(c.config, seg[:min(len(seg), 2)])
+	}
+	if !jsontree.Remove(c.config, seg) {
+		return false
 	}
 	c.Leave(place, "parley refuses the value: "+why)
 	return true
@@ -149,11 +158,11 @@ func (c finisher) shutAccount(seg []string, place string, need func(string, stri
 	if len(seg) > 3 && seg[2] == "accounts" {
 		end = 4
 	}
-	section := object(at(c.config, seg[:end]))
-	groups := object(section["groups"])
+	section := jsontree.Object(jsontree.At(c.config, seg[:end]))
+	groups := jsontree.Object(section["groups"])
 	if len(seg) > end+1 && seg[end] == "groups" {
 		id := seg[end+1]
-		if g := object(groups[id]); g != nil && (len(g) != 1 || g["enabled"] != false) {
+		if g := jsontree.Object(groups[id]); g != nil && (len(g) != 1 || g["enabled"] != false) {
 			groups[id] = map[string]any{"enabled": false}
 			return need(place, "the group is closed")
 		}
@@ -170,18 +179,18 @@ func (c finisher) shutAccount(seg []string, place string, need func(string, stri
 	if seg[len(seg)-1] == "apiUrl" { // whoever enables the account again must not send its token to another address
 		seg = seg[:end]
 	}
-	if !remove(c.config, seg) {
+	if !jsontree.Remove(c.config, seg) {
 		return false
 	}
-	if end == 4 && len(seg) == 4 && len(object(at(c.config, seg[:3]))) == 0 {
-		remove(c.config, seg[:2]) // without accounts the channel itself would be one
+	if end == 4 && len(seg) == 4 && len(jsontree.Object(jsontree.At(c.config, seg[:3]))) == 0 {
+		jsontree.Remove(c.config, seg[:2]) // without accounts the channel itself would be one
 	}
 	c.Leave(place, "the account is disabled")
 	return true
 }
 
 // reference finds ${NAME}, and $${NAME}, which is a text.
-var reference = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var reference = pattern.New(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // references returns the variables without which a configuration cannot be read, each once.
 func references(text []byte) (names []string) {
@@ -192,98 +201,4 @@ func references(text []byte) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// scalars gives the values as YAML writes them: numbers as numbers.
-func scalars(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for k, x := range v {
-			out[k] = scalars(x)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = scalars(x)
-		}
-		return out
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		if f, err := v.Float64(); err == nil {
-			return f
-		}
-		return v.String()
-	}
-	return v
-}
-
-// split takes a place apart, as problems name it: channels.telegram.groups.-100.topics, bindings[0].match. Names may have dots in them: the
-// longest that fits is taken. It goes as deep as something stands there.
-func split(v any, place string) (out []string) {
-	switch v := v.(type) {
-	case map[string]any:
-		name := ""
-		for k := range v {
-			rest, ok := strings.CutPrefix(place, k)
-			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && len(k) > len(name) {
-				name = k
-			}
-		}
-		if name != "" {
-			return append([]string{name}, split(v[name], strings.TrimPrefix(place[len(name):], "."))...)
-		}
-	case []any:
-		number, rest, ok := strings.Cut(strings.TrimPrefix(place, "["), "]")
-		if n, err := strconv.Atoi(number); ok && err == nil && strings.HasPrefix(place, "[") && n >= 0 && n < len(v) {
-			return append([]string{number}, split(v[n], strings.TrimPrefix(rest, "."))...)
-		}
-	}
-	return nil
-}
-
-// at returns what stands at a place.
-func at(v any, seg []string) any {
-	for _, s := range seg {
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[s]
-		case []any:
-			n, _ := strconv.Atoi(s)
-			v = x[n]
-		}
-	}
-	return v
-}
-
-// remove takes away what stands at a place.
-func remove(top map[string]any, seg []string) bool {
-	if len(seg) == 0 {
-		return false
-	}
-	last := seg[len(seg)-1]
-	switch in := at(top, seg[:len(seg)-1]).(type) {
-	case map[string]any:
-		delete(in, last)
-		return true
-	case []any:
-		n, err := strconv.Atoi(last)
-		if err != nil {
-			return false
-		}
-		rest, outer := slices.Delete(slices.Clone(in), n, n+1), seg[len(seg)-2]
-		switch around := at(top, seg[:len(seg)-2]).(type) {
-		case map[string]any:
-			around[outer] = rest
-			return true
-		case []any:
-			m, _ := strconv.Atoi(outer)
-			around[m] = rest
-			return true
-		}
-	}
-	return false
 }

@@ -7,26 +7,27 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/toolrights"
 )
 
 // groupTools converts the tools of a group. OpenClaw goes by the most specific section, parley by all of them together, which permits no more.
 // def is the section of all groups, or of the server around a channel; it counts where the group says nothing.
 func (c accessConverter) groupTools(at string, m, def map[string]any) (r toolrights.Rights, bySender map[string]toolrights.Rights) {
-	whole, from := object(m["tools"]), []map[string]any{object(m["toolsBySender"])}
+	whole, from := jsontree.Object(m["tools"]), []map[string]any{jsontree.Object(m["toolsBySender"])}
 	if m["tools"] != nil && whole == nil || m["toolsBySender"] != nil && from[0] == nil {
 		c.Need(at+".tools", "the value cannot be read, so no tool is permitted here")
 		return toolrights.Nothing(), nil
 	}
 	if m["tools"] == nil {
-		whole, from = object(def["tools"]), append(from, object(def["toolsBySender"]))
+		whole, from = jsontree.Object(def["tools"]), append(from, jsontree.Object(def["toolsBySender"]))
 	}
 	all := toolPolicies(c.Report, at+".tools", whole, nil)
 	said := map[string][]toolrights.Policy{}
 	for i, section := range from {
 		before := maps.Clone(said)
 		for _, who := range slices.Sorted(maps.Keys(section)) {
-			own := object(section[who])
+			own := jsontree.Object(section[who])
 			if word, rest, _ := strings.Cut(who, ":"); word == "channel" {
 				kind, id, _ := strings.Cut(rest, ":")
 				if channels.Kind(strings.ToLower(kind)) != c.kind {

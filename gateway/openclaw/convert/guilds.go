@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // guilds converts the servers of Discord. parley lists channels by id, without their server, so everything that a server says is written into each
 // of its channels. What is said of a whole server stays closed: parley cannot tell its other channels from those of other servers.
 func (c accessConverter) guilds(what string, f map[string]any, a *access) {
 	a.groupPolicy = c.groupPolicy(what, f)
-	guilds := object(f["guilds"])
+	guilds := jsontree.Object(f["guilds"])
 	switch {
 	case a.groupPolicy == disabled:
 		return
@@ -22,8 +23,8 @@ func (c accessConverter) guilds(what string, f map[string]any, a *access) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(guilds)) {
 		at := what + ".guilds." + id
-		g := object(guilds[id])
-		rooms := object(g["channels"])
+		g := jsontree.Object(guilds[id])
+		rooms := jsontree.Object(g["channels"])
 		var names []string
 		for _, room := range slices.Sorted(maps.Keys(rooms)) {
 			key, ok := c.ids.Chat(c.kind, room)
@@ -32,7 +33,7 @@ func (c accessConverter) guilds(what string, f map[string]any, a *access) {
 				names = append(names, room) // its server may be one that is listed, whose entry would count
 				continue
 			case room == everybody || !ok:
-				if open := object(rooms[room]); open["enabled"] != false && open["allow"] != false {
+				if open := jsontree.Object(rooms[room]); open["enabled"] != false && open["allow"] != false {
 					names = append(names, room)
 				}
 				continue
@@ -81,7 +82,7 @@ func roomAdvice(k channels.Kind, users []string) string {
 
 // room converts one channel of a server.
 func (c accessConverter) room(at string, v any, guild map[string]any) (g group) {
-	m := object(v)
+	m := jsontree.Object(v)
 	if m == nil && v != nil && v != true || m["enabled"] != nil && m["enabled"] != true || m["allow"] != nil && m["allow"] != true {
 		c.Carry(at, "closed")
 		return group{off: true}
@@ -108,7 +109,7 @@ func (c accessConverter) room(at string, v any, guild map[string]any) (g group) 
 		g.mention = mention(true) // a message to somebody else would be answered
 		c.Differ(at+".ignoreOtherMentions", "the bot answers here only when it is mentioned")
 	}
-	g.prompt = text(m["systemPrompt"])
+	g.prompt = jsontree.Text(m["systemPrompt"])
 	g.tools, g.bySender = c.groupTools(at, m, guild)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(groupKeys, key) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -46,24 +47,24 @@ type modelConverter struct {
 
 func newModelConverter(o *output, top map[string]any) *modelConverter {
 	c := &modelConverter{output: o, set: map[string]map[string]any{}, alias: map[string]string{}, listed: map[string][]string{}, used: map[string]bool{}}
-	list := func(provider, model string) {
+	listModel := func(provider, model string) {
 		if at := strings.ToLower(model); model != "" && !slices.Contains(c.listed[at], provider) {
 			c.listed[at] = append(c.listed[at], provider)
 		}
 	}
-	for name, v := range object(object(top["models"])["providers"]) {
+	for name, v := range jsontree.Object(jsontree.Object(top["models"])["providers"]) {
 		name = strings.ToLower(name)
-		c.set[name] = object(v)
+		c.set[name] = jsontree.Object(v)
 		for _, m := range models(c.set[name]) {
-			list(name, text(m["id"]))
+			listModel(name, jsontree.Text(m["id"]))
 		}
 	}
-	for name, v := range object(object(object(top["agents"])["defaults"])["models"]) {
-		if a := text(object(v)["alias"]); a != "" {
+	for name, v := range jsontree.Object(jsontree.Object(jsontree.Object(top["agents"])["defaults"])["models"]) {
+		if a := jsontree.Text(jsontree.Object(v)["alias"]); a != "" {
 			c.alias[strings.ToLower(a)] = name
 		}
 		if provider, model, ok := strings.Cut(name, "/"); ok {
-			list(strings.ToLower(provider), model)
+			listModel(strings.ToLower(provider), model)
 		}
 	}
 	return c
@@ -71,8 +72,8 @@ func newModelConverter(o *output, top map[string]any) *modelConverter {
 
 // models are those that a provider lists.
 func models(set map[string]any) (out []map[string]any) {
-	for _, v := range list(set["models"]) {
-		out = append(out, object(v))
+	for _, v := range jsontree.List(set["models"]) {
+		out = append(out, jsontree.Object(v))
 	}
 	return out
 }
@@ -84,11 +85,11 @@ func Models(top map[string]any, getenv func(string) string) func(ref string) (na
 
 // model carries the model of one place over, and those that follow when it fails, into a part of the new configuration.
 func (c *modelConverter) model(what string, v any, out map[string]any, withFallbacks bool) {
-	names := []string{text(v)}
+	names := []string{jsontree.Text(v)}
 	if m, ok := v.(map[string]any); ok {
-		names[0] = text(m["primary"])
-		for _, f := range list(m["fallbacks"]) {
-			names = append(names, text(f))
+		names[0] = jsontree.Text(m["primary"])
+		for _, f := range jsontree.List(m["fallbacks"]) {
+			names = append(names, jsontree.Text(f))
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if k != "primary" && k != "fallbacks" {
@@ -144,7 +145,7 @@ const elsewhere = "it has a baseUrl of its own: describe a provider with that ad
 // isElsewhere reports whether a model is at another address than its provider.
 func isElsewhere(model map[string]any, provider string, set map[string]any) bool {
 	own := model["baseUrl"]
-	return own != nil && own != "" && (text(own) == "" || text(own) != text(set["baseUrl"]) && text(own) != baseURL(provider, set))
+	return own != nil && own != "" && (jsontree.Text(own) == "" || jsontree.Text(own) != jsontree.Text(set["baseUrl"]) && jsontree.Text(own) != baseURL(provider, set))
 }
 
 // full puts the name of a model in the place of its alias.
@@ -191,7 +192,7 @@ func (c *modelConverter) name(ref string) (name, why string) {
 		return "", why
 	}
 	for _, m := range models(c.set[provider]) {
-		if strings.EqualFold(text(m["id"]), model) && isElsewhere(m, provider, c.set[provider]) {
+		if strings.EqualFold(jsontree.Text(m["id"]), model) && isElsewhere(m, provider, c.set[provider]) {
 			return "", elsewhere
 		}
 	}
@@ -203,17 +204,17 @@ func (c *modelConverter) name(ref string) (name, why string) {
 func (c *modelConverter) protocol(provider string) (api, why string) {
 	built, isBuilt := known[provider]
 	set, isSet := c.set[provider]
-	api, spoken := protocols[text(set["api"])]
+	api, spoken := protocols[jsontree.Text(set["api"])]
 	switch {
 	case !c.isAddress(set["baseUrl"]): // without it, its key would go to the built-in address
 		return "", "models.providers." + provider + ".baseUrl is no http or https URL: describe the provider again"
-	case isBuilt && !spoken && builtAddress(built.baseURL, text(set["baseUrl"])): // parley has another way to the same provider
+	case isBuilt && !spoken && builtAddress(built.baseURL, jsontree.Text(set["baseUrl"])): // parley has another way to the same provider
 		return built.api, ""
 	case isSet && !spoken:
-		return "", fmt.Sprintf("its provider uses the API %q, which parley does not support: describe the provider with another API under models.providers", text(set["api"]))
-	case isBuilt && text(set["api"]) == "":
+		return "", fmt.Sprintf("its provider uses the API %q, which parley does not support: describe the provider with another API under models.providers", jsontree.Text(set["api"]))
+	case isBuilt && jsontree.Text(set["api"]) == "":
 		return built.api, ""
-	case !isBuilt && text(set["baseUrl"]) == "": // a key must not go to a stranger that answers without an address
+	case !isBuilt && jsontree.Text(set["baseUrl"]) == "": // a key must not go to a stranger that answers without an address
 		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (the login of a subscription does not work)"
 	}
 	return api, ""
@@ -244,7 +245,7 @@ func standFor(url, reference string) string {
 
 // providers writes those that models need, and those that were described with a key. Keys are taken from the environment.
 func (c *modelConverter) providers(v any) {
-	for _, k := range slices.Sorted(maps.Keys(object(v))) {
+	for _, k := range slices.Sorted(maps.Keys(jsontree.Object(v))) {
 		if k != "providers" {
 			c.Leave("models."+k, "parley has no equivalent")
 		}
@@ -264,7 +265,7 @@ func (c *modelConverter) providers(v any) {
 		case !c.used[name] && set == nil:
 			c.Leave(what, "it describes no provider")
 			continue
-		case !c.used[name] && (set["apiKey"] == nil || set["apiKey"] == "" && text(set["baseUrl"]) == ""):
+		case !c.used[name] && (set["apiKey"] == nil || set["apiKey"] == "" && jsontree.Text(set["baseUrl"]) == ""):
 			c.Leave(what, "no agent uses a model of this provider, and it has no key")
 			continue
 		case why != "":
@@ -294,14 +295,14 @@ func builtAddress(built, base string) bool {
 
 // baseURL is where a provider is; "" = its own address.
 func baseURL(name string, set map[string]any) string {
-	base := text(set["baseUrl"])
-	if _, spoken := protocols[text(set["api"])]; base == "" || !spoken {
+	base := jsontree.Text(set["baseUrl"])
+	if _, spoken := protocols[jsontree.Text(set["api"])]; base == "" || !spoken {
 		return known[name].baseURL
 	}
 	if u, err := url.Parse(base); err == nil && builtAddress(known["google"].baseURL, base) && !strings.Contains(u.Path, "/openai") {
 		return known["google"].baseURL // Gemini's own protocol is at /v1 and /v1beta, OpenAI's only there
 	}
-	if name == "ollama" || text(set["api"]) == "ollama" { // its own protocol is at the root, OpenAI's below /v1
+	if name == "ollama" || jsontree.Text(set["api"]) == "ollama" { // its own protocol is at the root, OpenAI's below /v1
 		base = strings.TrimSuffix(strings.TrimSuffix(base, "/"), "/v1") + "/v1"
 	}
 	return base
@@ -332,18 +333,18 @@ func (c *modelConverter) facts(what, name string, set, out map[string]any) {
 		case "timeoutSeconds":
 			out["totalTimeoutSeconds"] = set[k]
 		case "headers":
-			headers(c.Report, what, object(set[k]), out)
+			headers(c.Report, what, jsontree.Object(set[k]), out)
 		case "compat":
-			compat(c.Report, what, object(set[k]), out)
+			compat(c.Report, what, jsontree.Object(set[k]), out)
 		default:
 			c.Leave(what+"."+k, "parley has no equivalent")
 		}
 	}
 	all := map[string]any{}
-	for _, v := range list(set["models"]) {
-		m := object(v)
+	for _, v := range jsontree.List(set["models"]) {
+		m := jsontree.Object(v)
 		if isElsewhere(m, name, set) {
-			c.Leave(what+".models."+text(m["id"]), elsewhere)
+			c.Leave(what+".models."+jsontree.Text(m["id"]), elsewhere)
 			continue
 		}
 		f := map[string]any{}
@@ -354,17 +355,17 @@ func (c *modelConverter) facts(what, name string, set, out map[string]any) {
 			f["contextWindow"] = w // a smaller window that was wanted
 		}
 		for _, k := range []string{"input", "output", "cacheRead", "cacheWrite"} {
-			if n, ok := object(m["cost"])[k].(json.Number); ok && strings.Trim(n.String(), "0.") != "" {
+			if n, ok := jsontree.Object(m["cost"])[k].(json.Number); ok && strings.Trim(n.String(), "0.") != "" {
 				f[k] = n
 			}
 		}
 		if in, ok := m["input"].([]any); ok && !slices.Contains(in, any("image")) {
 			f["noImages"] = true
 		}
-		id := text(m["id"])
-		headers(c.Report, what+".models."+id, object(m["headers"]), f)
-		compat(c.Report, what+".models."+id, object(m["compat"]), f)
-		levels(object(m["thinkingLevelMap"]), f)
+		id := jsontree.Text(m["id"])
+		headers(c.Report, what+".models."+id, jsontree.Object(m["headers"]), f)
+		compat(c.Report, what+".models."+id, jsontree.Object(m["compat"]), f)
+		levels(jsontree.Object(m["thinkingLevelMap"]), f)
 		if id != "" && len(f) > 0 {
 			all[id] = f
 		}

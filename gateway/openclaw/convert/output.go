@@ -1,9 +1,8 @@
 package convert
 
 import (
-	"strings"
-
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -16,35 +15,7 @@ type output struct {
 }
 
 // put sets a value at a place of the new configuration.
-func (o *output) put(to []string, v any) { put(o.config, to, v) }
-
-// put sets a value at a place.
-func put(m map[string]any, to []string, v any) {
-	for _, k := range to[:len(to)-1] {
-		next, ok := m[k].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			m[k] = next
-		}
-		m = next
-	}
-	m[to[len(to)-1]] = v
-}
-
-func object(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-func list(v any) []any {
-	l, _ := v.([]any)
-	return l
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return strings.TrimSpace(s)
-}
+func (o *output) put(to []string, v any) { jsontree.Put(o.config, to, v) }
 
 func anys[T ~string](s []T) []any {
 	out := make([]any, len(s))
@@ -52,22 +23,4 @@ func anys[T ~string](s []T) []any {
 		out[i] = string(s[i])
 	}
 	return out
-}
-
-// texts returns the texts of a list; a single text is a list of one. ok is false when the value is neither.
-func texts(v any) (out []string, ok bool) {
-	switch v := v.(type) {
-	case string:
-		return []string{v}, true
-	case []any:
-		for _, x := range v {
-			s, isText := x.(string)
-			if !isText {
-				return nil, false
-			}
-			out = append(out, strings.TrimSpace(s))
-		}
-		return out, true
-	}
-	return nil, v == nil
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // rule says where a key goes. Places are dotted; * stands for any name, and for the same one in to.
@@ -83,7 +85,7 @@ func (o *output) walk(rs []rule, place []string, v any, to map[string]any, prefi
 		o.Leave(what, hint(what))
 		return
 	}
-	put(to, into, o.value(into, v))
+	jsontree.Put(to, into, o.value(into, v))
 	if why != "" {
 		o.Differ(what, why)
 	} else {
@@ -99,7 +101,7 @@ var words = map[string]map[string]string{
 
 // value writes a value as parley has it.
 func (o *output) value(to []string, v any) any {
-	if w, ok := words[to[len(to)-1]][text(v)]; ok {
+	if w, ok := words[to[len(to)-1]][jsontree.Text(v)]; ok {
 		return w
 	}
 	if len(to) > 2 && to[1] == "identityLinks" {

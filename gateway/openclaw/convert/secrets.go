@@ -2,13 +2,13 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"parley/channels"
+	"parley/channels/pattern"
 )
 
-var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+var variable = pattern.New(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
 // secretOr returns the reference that stands for a secret: package source put a variable into its place. Without one it refers to the variable
 // name, which a person must set: package source reports every variable without a value.

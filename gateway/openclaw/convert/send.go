@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -35,15 +36,15 @@ type sendPolicyConverter struct {
 	mainKey string // session.mainKey
 }
 
-// convert converts the rules about what may leave, each as a whole: a rule without one of its conditions would mean something else. byKey reports
-// whether a rule names session keys.
+// convert converts the rules about what may leave. A rule that allows is carried over as a whole or not at all; one that denies does so without a
+// condition that parley lacks, and the report says so. byKey reports whether a rule names session keys.
 func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	const what = "session.sendPolicy"
 	if v == nil {
 		return false
 	}
-	p := object(v)
-	def := text(p["default"])
+	p := jsontree.Object(v)
+	def := jsontree.Text(p["default"])
 	switch {
 	case p["default"] == nil && p != nil:
 		def = "allow"
@@ -53,8 +54,8 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	}
 	c.put([]string{"session", "sendPolicy", "default"}, def)
 	var rules []sendRule
-	for i, x := range list(p["rules"]) {
-		r, ok := c.sendRule(fmt.Sprintf("%s.rules[%d]", what, i), object(x))
+	for i, x := range jsontree.List(p["rules"]) {
+		r, ok := c.sendRule(fmt.Sprintf("%s.rules[%d]", what, i), jsontree.Object(x))
 		if !ok {
 			continue
 		}
@@ -69,7 +70,7 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 	if len(out) > 0 {
 		c.put([]string{"session", "sendPolicy", "rules"}, out)
 	}
-	if p["rules"] != nil && list(p["rules"]) == nil {
+	if p["rules"] != nil && jsontree.List(p["rules"]) == nil {
 		c.put([]string{"session", "sendPolicy", "default"}, "deny")
 		c.Need(what+".rules", "the rules cannot be read, so parley sends nothing: write them again")
 	}
@@ -83,7 +84,7 @@ func (c sendPolicyConverter) convert(v any) (byKey bool) {
 
 // sendRule converts one rule; ok is false when it is left out, which is reported.
 func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, ok bool) {
-	action := text(m["action"])
+	action := jsontree.Text(m["action"])
 	r = sendRule{deny: action != "allow", match: map[string]string{}}
 	if action != "allow" && action != "deny" {
 		c.Need(at+".action", "the value is neither allow nor deny, so the rule denies: choose one")
@@ -110,8 +111,9 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 		case isText && k == "accountId" && s != everybody:
 			r.match[k] = string(ids.Account(s))
 		case isText && (k == "keyPrefix" || k == "rawKeyPrefix"):
-			prefix, same := c.keyPrefix(s)
-			if r.match[k] = prefix; !same {
+			if prefix, same := c.keyPrefix(s); same {
+				r.match[k] = prefix
+			} else {
 				unknown = append(unknown, k+" "+s)
 			}
 		case isText && (k == "chatType" || k == "accountId"):
@@ -135,14 +137,14 @@ func (c sendPolicyConverter) sendRule(at string, m map[string]any) (r sendRule, 
 	}
 	switch {
 	case len(unknown) > 0 && r.deny:
-		c.Need(at, fmt.Sprintf("parley has no condition %s, so this deny rule is left out: to deny as much and more, add it without the condition (%s)",
+		c.Need(at, fmt.Sprintf("parley has no condition %s, so this rule denies more than before (%s): keep it so, or remove the rule, which permits what OpenClaw denied",
 			strings.Join(unknown, ", "), described(r.match)))
 	case len(unknown) > 0:
 		c.Leave(at, "parley has no condition "+strings.Join(unknown, ", ")+", and without it the rule would allow more")
 	default:
 		c.Carry(at, "")
 	}
-	return r, len(unknown) == 0
+	return r, r.deny || len(unknown) == 0
 }
 
 // bothPrefixes returns the prefix of a whole key that stands for two: one of a whole key, and one with or without the agent.
@@ -178,7 +180,7 @@ func (c sendPolicyConverter) ofChat(prefix string) bool {
 // noAccount reports whether a prefix means direct chats without their account, where all of them have it. parley would match them all the same.
 func (c sendPolicyConverter) noAccount(prefix string) bool {
 	rest, ok := c.chatPart(prefix)
-	scope := at(c.config, []string{"session", "dmScope"})
+	scope := jsontree.At(c.config, []string{"session", "dmScope"})
 	return ok && rest != "" && scope == "per-account-channel-peer" && (strings.HasPrefix("direct:", rest) || strings.HasPrefix(rest, "direct:"))
 }
 

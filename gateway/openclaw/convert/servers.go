@@ -9,6 +9,7 @@ import (
 
 	"parley/gateway/configfile"
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -19,9 +20,9 @@ func (o *output) servers(mcp map[string]any) {
 			o.Leave("mcp."+k, "parley has no equivalent")
 		}
 	}
-	all := object(mcp["servers"])
+	all := jsontree.Object(mcp["servers"])
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		what, m, out := "mcp.servers."+name, object(all[name]), map[string]any{}
+		what, m, out := "mcp.servers."+name, jsontree.Object(all[name]), map[string]any{}
 		to := strings.Trim(notInServers.Replace(strings.ToLower(name)), "-")
 		for _, key := range slices.Sorted(maps.Keys(m)) {
 			v := m[key]
@@ -36,8 +37,8 @@ func (o *output) servers(mcp map[string]any) {
 				}
 			case "env", "headers":
 				values := map[string]any{}
-				for _, n := range slices.Sorted(maps.Keys(object(v))) {
-					switch x := object(v)[n].(type) {
+				for _, n := range slices.Sorted(maps.Keys(jsontree.Object(v))) {
+					switch x := jsontree.Object(v)[n].(type) {
 					case string, json.Number, bool:
 						values[n] = fmt.Sprint(x)
 					default:
@@ -65,7 +66,7 @@ func (o *output) servers(mcp map[string]any) {
 				}
 			}
 		}
-		if to == "" || object(object(object(object(o.config["tools"])["mcp"])["servers"])[to]) != nil {
+		if to == "" || jsontree.Object(jsontree.Object(jsontree.Object(jsontree.Object(o.config["tools"])["mcp"])["servers"])[to]) != nil {
 			o.Need(what, "another server has the same name in parley: add this one under tools.mcp.servers with another name")
 			continue
 		}
@@ -90,9 +91,9 @@ var notInServers = strings.NewReplacer(" ", "-", ".", "-", "_", "-", "/", "-", "
 
 // toolFilter converts which tools of a server count.
 func toolFilter(r *report.Report, what string, v any, out map[string]any) {
-	m := object(v)
-	include, ok1 := texts(m["include"])
-	exclude, ok2 := texts(m["exclude"])
+	m := jsontree.Object(v)
+	include, ok1 := jsontree.Texts(m["include"])
+	exclude, ok2 := jsontree.Texts(m["exclude"])
 	rest := maps.Clone(m)
 	delete(rest, "include")
 	delete(rest, "exclude")
@@ -126,7 +127,7 @@ func (o *output) hooks(m map[string]any) {
 		case "allowRequestSessionKey":
 			o.put([]string{"hooks", k}, m[k] == true)
 		case "allowedSessionKeyPrefixes":
-			prefixes, ok := texts(m[k])
+			prefixes, ok := jsontree.Texts(m[k])
 			if !ok || len(prefixes) == 0 {
 				continue // parley then takes hook: alone
 			}
@@ -154,7 +155,7 @@ func (o *output) hooks(m map[string]any) {
 // source: openclaw/openclaw docs/gateway/config-hooks.md, allowedAgentIds: without it all agents, [] none, and the default agent needs it as well
 func (o *output) hookAgents(m map[string]any) {
 	const what = "hooks.allowedAgentIds"
-	allowed, ok := texts(m["allowedAgentIds"])
+	allowed, ok := jsontree.Texts(m["allowedAgentIds"])
 	if m["allowedAgentIds"] == nil {
 		if m["enabled"] == true {
 			o.put([]string{"hooks", "allowedAgents"}, []any{everybody})
@@ -179,14 +180,14 @@ func (o *output) hookAgents(m map[string]any) {
 
 // defaultAgent is the agent that answers where nothing else is said.
 func (o *output) defaultAgent() string {
-	all := list(object(o.config["agents"])["list"])
+	all := jsontree.List(jsontree.Object(o.config["agents"])["list"])
 	for _, a := range all {
-		if object(a)["default"] == true {
-			return text(object(a)["id"])
+		if jsontree.Object(a)["default"] == true {
+			return jsontree.Text(jsontree.Object(a)["id"])
 		}
 	}
 	if len(all) > 0 {
-		return text(object(all[0])["id"])
+		return jsontree.Text(jsontree.Object(all[0])["id"])
 	}
 	return "main"
 }
@@ -194,9 +195,9 @@ func (o *output) defaultAgent() string {
 // closeWithoutModel disables all accounts of a host whose agents would have no language model, or one that OpenClaw did not ask: the built-in demo would
 // answer people, or another provider would read what they write.
 func (c *modelConverter) closeWithoutModel(all accounts) {
-	agents, described := object(c.config["agents"]), object(object(c.config["models"])["providers"])
-	named := func(v any) bool { return object(v)["model"] != nil }
-	if own := list(agents["list"]); named(agents["defaults"]) || len(own) > 0 && !slices.ContainsFunc(own, func(v any) bool { return !named(v) }) {
+	agents, described := jsontree.Object(c.config["agents"]), jsontree.Object(jsontree.Object(c.config["models"])["providers"])
+	named := func(v any) bool { return jsontree.Object(v)["model"] != nil }
+	if own := jsontree.List(agents["list"]); named(agents["defaults"]) || len(own) > 0 && !slices.ContainsFunc(own, func(v any) bool { return !named(v) }) {
 		return
 	}
 	const place = "agents.defaults.model"
@@ -220,7 +221,7 @@ func (c *modelConverter) closeWithoutModel(all accounts) {
 func (c *modelConverter) chosen(described map[string]any) bool {
 	for _, provider := range []string{"anthropic", "openai"} { // parley's host looks for them in this order
 		key := "${" + known[provider].key + "}"
-		if object(described[provider])["apiKey"] == key {
+		if jsontree.Object(described[provider])["apiKey"] == key {
 			return true // the host does not start without it
 		}
 		if c.getenv(known[provider].key) != "" {
@@ -235,7 +236,7 @@ func (c *modelConverter) chosen(described map[string]any) bool {
 	}
 	for provider := range described {
 		for _, m := range models(c.set[provider]) {
-			if name, why := c.name(provider + "/" + text(m["id"])); why == "" && text(m["id"]) != "" {
+			if name, why := c.name(provider + "/" + jsontree.Text(m["id"])); why == "" && jsontree.Text(m["id"]) != "" {
 				c.put([]string{"agents", "defaults", "model"}, name)
 				c.Differ("agents.defaults.model", "OpenClaw's configuration names no model; it is the first one of the only provider: "+name)
 				return true

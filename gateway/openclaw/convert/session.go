@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -18,7 +19,7 @@ type sessionConverter struct {
 
 // convert converts the section; bindings may have a dmScope of their own.
 func (c *sessionConverter) convert(s map[string]any, bindings []any) {
-	if k := text(s["mainKey"]); k != "" {
+	if k := jsontree.Text(s["mainKey"]); k != "" {
 		c.mainKey = strings.ToLower(k)
 	}
 	c.global = s["scope"] == "global"
@@ -35,9 +36,9 @@ func (c *sessionConverter) convert(s map[string]any, bindings []any) {
 	if _, ok := s["idleMinutes"]; ok && s["reset"] == nil {
 		c.put([]string{"session", "reset", "mode"}, "idle")
 	}
-	c.dmScope(text(s["dmScope"]), bindings, false)
+	c.dmScope(jsontree.Text(s["dmScope"]), bindings, false)
 	if (sendPolicyConverter{c.output, c.mainKey}).convert(s["sendPolicy"]) {
-		c.dmScope(text(s["dmScope"]), bindings, true)
+		c.dmScope(jsontree.Text(s["dmScope"]), bindings, true)
 	}
 }
 
@@ -45,7 +46,7 @@ func (c *sessionConverter) convert(s map[string]any, bindings []any) {
 // keys mean the keys of main then, so main is written for them.
 func (c *sessionConverter) dmScope(scope string, bindings []any, byKey bool) {
 	for _, b := range bindings { // a binding may separate people more than the host does
-		if own := text(object(object(b)["session"])["dmScope"]); slices.Index(dmScopes, own) > slices.Index(dmScopes, scope) && (scope != "" || own != "main") {
+		if own := jsontree.Text(jsontree.Object(jsontree.Object(b)["session"])["dmScope"]); slices.Index(dmScopes, own) > slices.Index(dmScopes, scope) && (scope != "" || own != "main") {
 			scope = own
 			c.Differ("session.dmScope", "a binding has its own dmScope, parley has one for all: the strictest holds for all direct chats")
 		}
@@ -71,7 +72,7 @@ var dmScopes = []string{"main", "per-peer", "per-channel-peer", "per-account-cha
 
 // resets writes reset rules with the mode that OpenClaw takes where a rule names none.
 func (c *sessionConverter) resets(key string, v any) {
-	set := object(v)
+	set := jsontree.Object(v)
 	if set == nil {
 		return
 	}
@@ -107,6 +108,6 @@ func (c *sessionConverter) resets(key string, v any) {
 			c.Leave("session."+key+"."+k, "parley has no such channel")
 			continue
 		}
-		one("session."+key+"."+k, append(slices.Clone(place), name), object(set[k]))
+		one("session."+key+"."+k, append(slices.Clone(place), name), jsontree.Object(set[k]))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/gateway/openclaw/ids"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 	"parley/gateway/openclaw/toolrights"
 )
@@ -23,15 +24,15 @@ func writeRights(r toolrights.Rights) map[string]any {
 
 // toolPolicies reads a section. Sections by provider or sender inside it count for everybody: parley has no such condition, and the stricter one holds.
 func toolPolicies(r *report.Report, what string, m map[string]any, profile any) (out []toolrights.Policy) {
-	allow, ok1 := texts(m["allow"])
-	also, ok2 := texts(m["alsoAllow"])
-	deny, ok3 := texts(m["deny"])
+	allow, ok1 := jsontree.Texts(m["allow"])
+	also, ok2 := jsontree.Texts(m["alsoAllow"])
+	deny, ok3 := jsontree.Texts(m["deny"])
 	if !ok1 || !ok2 || !ok3 {
 		r.Need(what, "its lists cannot be read, so no tool is permitted here: write them again")
 		return []toolrights.Policy{{Unreadable: true}}
 	}
 	if profile != nil && profile != "full" {
-		base, known := toolrights.Profile(text(profile))
+		base, known := toolrights.Profile(jsontree.Text(profile))
 		if !known {
 			r.Need(what+".profile", "parley does not know this profile and permits no tool here: name the tools in allow")
 		}
@@ -42,9 +43,9 @@ func toolPolicies(r *report.Report, what string, m map[string]any, profile any) 
 		out = append(out, p)
 	}
 	for _, key := range []string{"byProvider", "toolsBySender"} {
-		for _, name := range slices.Sorted(maps.Keys(object(m[key]))) {
+		for _, name := range slices.Sorted(maps.Keys(jsontree.Object(m[key]))) {
 			at := what + "." + key + "." + name
-			sub := object(object(m[key])[name])
+			sub := jsontree.Object(jsontree.Object(m[key])[name])
 			r.Need(at, "parley has no such condition, so the rule holds for everybody: move it to the group or agent that it is for, or remove it")
 			out = append(out, toolPolicies(r, at, sub, sub["profile"])...)
 		}
@@ -66,7 +67,7 @@ func (c toolConverter) convert(m map[string]any) {
 	}
 	c.right("tools", []string{"tools"}, toolrights.Combine(toolPolicies(c.Report, "tools", m, profile)))
 	c.sandboxTools(m)
-	sub := object(object(m["subagents"])["tools"])
+	sub := jsontree.Object(jsontree.Object(m["subagents"])["tools"])
 	r := toolrights.Combine(toolPolicies(c.Report, "tools.subagents.tools", sub, sub["profile"]))
 	if r.Allow = slices.DeleteFunc(r.Allow, toolrights.IsDeniedToSubagents); len(r.Allow) == 0 && len(sub) > 0 && len(entries(sub["allow"])) > 0 && len(r.Deny) == 0 {
 		r = toolrights.Nothing() // parley gives back session tools that a list allows; OpenClaw does not
@@ -76,9 +77,9 @@ func (c toolConverter) convert(m map[string]any) {
 		switch key {
 		case "allow", "alsoAllow", "deny", "profile", "byProvider", "toolsBySender", "sandbox", "subagents":
 		case "sessions":
-			c.visibility(object(m[key])["visibility"])
+			c.visibility(jsontree.Object(m[key])["visibility"])
 		case "agentToAgent":
-			c.agentToAgent(object(m[key]))
+			c.agentToAgent(jsontree.Object(m[key]))
 		default:
 			c.walkTop([]string{"tools", key}, m[key])
 		}
@@ -102,8 +103,8 @@ func (c toolConverter) sandboxTools(m map[string]any) {
 		return
 	}
 	section := func(t map[string]any) (map[string]any, bool) {
-		v := object(t["sandbox"])["tools"]
-		return object(v), v != nil
+		v := jsontree.Object(t["sandbox"])["tools"]
+		return jsontree.Object(v), v != nil
 	}
 	var all []toolrights.Policy
 	add := func(what string, s map[string]any) {
@@ -114,8 +115,8 @@ func (c toolConverter) sandboxTools(m map[string]any) {
 	}
 	global, _ := section(m)
 	add("tools.sandbox.tools", global)
-	for _, r := range listed(c.agents) {
-		if own, has := section(object(r.fields["tools"])); has {
+	for _, r := range kept(c.agents) {
+		if own, has := section(jsontree.Object(r.fields["tools"])); has {
 			c.Need(r.what+".tools.sandbox.tools", "parley has one such list for all agents, so the strictest holds")
 			add(r.what+".tools.sandbox.tools", own)
 		}
@@ -124,7 +125,7 @@ func (c toolConverter) sandboxTools(m map[string]any) {
 }
 
 func mustTexts(v any) []string {
-	out, _ := texts(v)
+	out, _ := jsontree.Texts(v)
 	return out
 }
 
@@ -133,7 +134,7 @@ func (c toolConverter) visibility(v any) {
 	if v == nil {
 		return
 	}
-	mode := text(v)
+	mode := jsontree.Text(v)
 	if !slices.Contains([]string{"self", "tree", "agent", "all"}, mode) {
 		mode = "self"
 		c.Need("tools.sessions.visibility", "parley does not know this value, so a session sees only itself: choose self, tree, agent or all")
@@ -149,7 +150,7 @@ func (c toolConverter) agentToAgent(m map[string]any) {
 		c.Carry("tools.agentToAgent", "off")
 		return
 	}
-	allow, ok := texts(m["allow"])
+	allow, ok := jsontree.Texts(m["allow"])
 	if !ok {
 		c.Need("tools.agentToAgent.allow", "the list cannot be read, so agents cannot reach each other: write it again, and set enabled: true")
 		return

@@ -32,10 +32,11 @@ const (
 
 // Folder has the databases of one state folder that were opened.
 type Folder struct {
-	root *os.Root
-	temp string // "" before the first copy
-	made int    // copies so far; each has its own name
-	open map[string]*Database
+	root     *os.Root
+	temp     string // "" before the first copy
+	made     int    // copies so far; each has its own name
+	open     map[string]*Database
+	changing string // see Changing
 }
 
 // New returns a Folder without an open database. It keeps root, and does not close it.
@@ -73,6 +74,9 @@ func (f *Folder) Open(ctx context.Context, name string) (*Database, error) {
 	f.made++
 	path := filepath.Join(f.temp, strconv.Itoa(f.made)+".sqlite")
 	if err := copyTo(f.root, name, path); err != nil {
+		if errors.Is(err, ErrInUse) {
+			f.changing = name
+		}
 		return nil, err
 	}
 	d, err := open(ctx, path)
@@ -83,7 +87,10 @@ func (f *Folder) Open(ctx context.Context, name string) (*Database, error) {
 	return d, nil
 }
 
-// Release closes a database and removes its copy, so that the copies of large folders do not add up. Open opens it again.
+// Changing returns the name of a database that a program changed while it was copied; "" = there was none.
+func (f *Folder) Changing() string { return f.changing }
+
+// Release closes a database and removes its copy. The next Open copies the database as it is then.
 func (f *Folder) Release(name string) error {
 	d, ok := f.open[name]
 	if !ok {

@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
+
+	"parley/channels/pattern"
 )
 
 // OpenClaw's own bounds, in bytes.
@@ -46,7 +47,7 @@ type cold struct {
 }
 
 // archiveName matches the names of cold archives; they are no paths.
-var archiveName = regexp.MustCompile(`^[a-f0-9]{64}\.jsonl\.zst$`)
+var archiveName = pattern.New(`^[a-f0-9]{64}\.jsonl\.zst$`)
 
 // read hands over the events of an archive.
 func (c cold) read(data []byte, take func(raw []byte, broken bool)) error {

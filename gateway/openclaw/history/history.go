@@ -44,7 +44,7 @@ type Folder struct {
 	// chat of another person does not become the place that it answers to. nil = everybody shares the main conversation.
 	IsOwner func(channels.Address) bool
 
-	maxEvents int64 // 0 = the constant; a test sets another
+	maxEvents, maxMemory int64 // 0 = the constants; a test sets others
 }
 
 // History is the sessions of a state folder.
@@ -73,6 +73,7 @@ type reader struct {
 	parse     func([]byte) (any, error)
 	isOwner   func(channels.Address) bool
 	maxEvents int64 // of a session, in bytes
+	maxMemory int64 // of all kept histories, in bytes
 }
 
 // Imported is one session.
@@ -108,7 +109,7 @@ type window struct {
 
 // Read reads the sessions of a folder. What cannot be read is a line of the report.
 func Read(ctx context.Context, f Folder) (*History, error) {
-	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner, maxEvents: cmp.Or(f.maxEvents, maxEvents)},
+	h := &History{reader: reader{root: f.Root, files: f.Root.FS(), databases: f.Databases, ids: f.IDs, report: f.Report, mainKey: strings.ToLower(cmp.Or(strings.TrimSpace(f.MainKey), "main")), global: f.Global, parse: f.Parse, isOwner: f.IsOwner, maxEvents: cmp.Or(f.maxEvents, maxEvents), maxMemory: cmp.Or(f.maxMemory, maxMemory)},
 		taken: map[sessions.Key]string{}, left: map[string][]string{}, counted: map[string]bool{}}
 	agents, err := fs.ReadDir(h.files, "agents")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,8 +192,8 @@ func (h *History) take(ctx context.Context, f *found) error {
 	if over := size - h.maxEvents; over > 0 {
 		h.report.Leave(what+": its oldest messages", fmt.Sprintf("the transcript has %d MB, and parley reads the newest %d MB of it: keep the file", size>>20, h.maxEvents>>20))
 	}
-	if h.kept += size; h.kept <= maxMemory {
-		x.kept = msgs
+	if h.kept+x.Size <= h.maxMemory {
+		h.kept, x.kept = h.kept+x.Size, msgs
 	}
 	h.taken[m.key] = f.raw
 	if f.sqlite {

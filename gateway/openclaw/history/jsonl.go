@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"parley/channels/pattern"
 	"parley/gateway/filesystem"
 	"parley/sessions"
 )
@@ -23,15 +23,15 @@ import (
 // source: openclaw/openclaw src/config/sessions/artifacts.ts (08495516)
 var (
 	artifacts = []struct {
-		name *regexp.Regexp
+		name *pattern.Pattern
 		kind string
 	}{
-		{regexp.MustCompile(`\.trajectory\.jsonl$|\.trajectory-path\.json$`), "records of model calls"},
-		{regexp.MustCompile(`(?i)\.checkpoint\.[0-9a-f-]{36}\.jsonl$`), "copies from before a summary; the transcripts have the same messages"},
-		{regexp.MustCompile(`\.jsonl\.deleted\.[^/]+$`), "transcripts of deleted sessions"},
-		{regexp.MustCompile(`\.jsonl\.bak[.-][^/]+$|^sessions\.json\..*$|\.bak$|\.migrated$|\.lock$|\.tmp$`), "backups and leftovers"},
+		{pattern.New(`\.trajectory\.jsonl$|\.trajectory-path\.json$`), "records of model calls"},
+		{pattern.New(`(?i)\.checkpoint\.[0-9a-f-]{36}\.jsonl$`), "copies from before a summary; the transcripts have the same messages"},
+		{pattern.New(`\.jsonl\.deleted\.[^/]+$`), "transcripts of deleted sessions"},
+		{pattern.New(`\.jsonl\.bak[.-][^/]+$|^sessions\.json\..*$|\.bak$|\.migrated$|\.lock$|\.tmp$`), "backups and leftovers"},
 	}
-	resetFile = regexp.MustCompile(`^(.+)\.jsonl\.reset\.[^/]+$`)
+	resetFile = pattern.New(`^(.+)\.jsonl\.reset\.[^/]+$`)
 )
 
 // store finds the sessions of a sessions.json.
@@ -223,7 +223,7 @@ func (h *History) look(name string) (l looked) {
 }
 
 // machine begins the first message of a transcript that no person began.
-var machine = regexp.MustCompile(`^(?:\[cron:|\[Subagent|\[hook|Hook |Read HEARTBEAT\.md|System: |System \(untrusted\): |\[Inter-session)`)
+var machine = pattern.New(`^(?:\[cron:|\[Subagent|\[hook|Hook |Read HEARTBEAT\.md|System: |System \(untrusted\): |\[Inter-session)`)
 
 func plainText(raw json.RawMessage) string {
 	blocks, _ := content(raw, &counts{})

@@ -2,10 +2,10 @@ package history
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"time"
 
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 
@@ -15,24 +15,24 @@ import (
 // strip-inbound-meta.ts, inbound-context-marker.ts, history.ts, src/plugin-sdk/message-tool-delivery-hints.ts; NousResearch/hermes-agent#4120
 var (
 	// [Telegram Olga id:1001 +2m 2026-02-01 12:00 CET] hello
-	envelope = regexp.MustCompile(`^\[([^\[\]\n]{1,300})\] ?`)
-	labels   = regexp.MustCompile(`^(?:WebChat|WhatsApp|Telegram|Signal|Slack|Discord|Google ?Chat|iMessage|MS ?Teams|Teams|Matrix|Mattermost|Nextcloud Talk|Feishu|LINE|IRC|Nostr|Tlon|Twitch|Zalo(?: Personal)?|BlueBubbles|Channel)(?: |$)`)
-	stamp    = regexp.MustCompile(`\b(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}`)
-	weekday  = regexp.MustCompile(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d{2}-\d{2} \d{2}:\d{2}(?::\d{2})?(?: \S+)?$`)
-	whose    = regexp.MustCompile(` (?:id:\S+|\+\d{7,15})(?: |$)`)
+	envelope = pattern.New(`^\[([^\[\]\n]{1,300})\] ?`)
+	labels   = pattern.New(`^(?:WebChat|WhatsApp|Telegram|Signal|Slack|Discord|Google ?Chat|iMessage|MS ?Teams|Teams|Matrix|Mattermost|Nextcloud Talk|Feishu|LINE|IRC|Nostr|Tlon|Twitch|Zalo(?: Personal)?|BlueBubbles|Channel)(?: |$)`)
+	stamp    = pattern.New(`\b(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}`)
+	weekday  = pattern.New(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d{2}-\d{2} \d{2}:\d{2}(?::\d{2})?(?: \S+)?$`)
+	whose    = pattern.New(` (?:id:\S+|\+\d{7,15})(?: |$)`)
 
 	// The last lines of a text: [message_id: 41], [slack message id: 1 channel: C1], [from: Olga (+49…)].
-	messageID = regexp.MustCompile(`(?:^|\n)[ \t]*\[(?:message_id: ?[^\]\n]+|(?:slack|discord|telegram|signal|imessage|matrix|msteams) message id: ?[^\]\n]+|id:\S+ chat:\S+)\][ \t]*$`)
-	fromLine  = regexp.MustCompile(`\n\[from: ([^\]\n]+)\][ \t]*$`)
+	messageID = pattern.New(`(?:^|\n)[ \t]*\[(?:message_id: ?[^\]\n]+|(?:slack|discord|telegram|signal|imessage|matrix|msteams) message id: ?[^\]\n]+|id:\S+ chat:\S+)\][ \t]*$`)
+	fromLine  = pattern.New(`\n\[from: ([^\]\n]+)\][ \t]*$`)
 
 	// A block that OpenClaw put before a text, with data for the model.
-	blockHead = regexp.MustCompile(`^(?:(?:Conversation info|Sender|Forwarded message context|Location|Structured object) \(untrusted metadata\)|(?:Thread starter|Replied message|Reply chain of current user message|Chat history since last reply) \(untrusted, for context\)|[^\n]{1,80}: ⟦openclaw:ctx⟧):?[ \t]*\n`)
-	fence     = regexp.MustCompile("^\\s*```json[ \t]*\n")
-	fenceEnd  = regexp.MustCompile("(?m)^[ \t]*```[ \t]*(?:\n|$)")
-	hint      = regexp.MustCompile("^(?:Delivery: (?:to send a message, use the `message` tool\\.|Final assistant text is not automatically delivered in this run\\.|No visible reply is delivered automatically in this run)|requester_profile is the verified linked requester\\.|To send an image back, prefer the message tool \\(media/path/filePath\\)\\.)[^\n]*(?:\n|$)")
-	memory    = regexp.MustCompile(`(?s)^(?:Context:|Untrusted context \(metadata, do not treat as instructions or commands\):)\s*\n<active_memory_plugin>\n.*?\n</active_memory_plugin>[ \t]*(?:\n|$)`)
-	event1    = regexp.MustCompile(`^System(?: \(untrusted\))?: \[\d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\] [^\n]*(?:\n|$)`)
-	suffix    = regexp.MustCompile(`\n\s*(?:Untrusted context \(metadata, do not treat as instructions or commands\):|Context: ⟦openclaw:ctx⟧)[ \t]*\n`)
+	blockHead = pattern.New(`^(?:(?:Conversation info|Sender|Forwarded message context|Location|Structured object) \(untrusted metadata\)|(?:Thread starter|Replied message|Reply chain of current user message|Chat history since last reply) \(untrusted, for context\)|[^\n]{1,80}: ⟦openclaw:ctx⟧):?[ \t]*\n`)
+	fence     = pattern.New("^\\s*```json[ \t]*\n")
+	fenceEnd  = pattern.New("(?m)^[ \t]*```[ \t]*(?:\n|$)")
+	hint      = pattern.New("^(?:Delivery: (?:to send a message, use the `message` tool\\.|Final assistant text is not automatically delivered in this run\\.|No visible reply is delivered automatically in this run)|requester_profile is the verified linked requester\\.|To send an image back, prefer the message tool \\(media/path/filePath\\)\\.)[^\n]*(?:\n|$)")
+	memory    = pattern.New(`(?s)^(?:Context:|Untrusted context \(metadata, do not treat as instructions or commands\):)\s*\n<active_memory_plugin>\n.*?\n</active_memory_plugin>[ \t]*(?:\n|$)`)
+	event1    = pattern.New(`^System(?: \(untrusted\))?: \[\d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]*\] [^\n]*(?:\n|$)`)
+	suffix    = pattern.New(`\n\s*(?:Untrusted context \(metadata, do not treat as instructions or commands\):|Context: ⟦openclaw:ctx⟧)[ \t]*\n`)
 )
 
 const (
@@ -42,7 +42,7 @@ const (
 	queueMark   = "[Queued messages while agent was busy]"
 )
 
-var queued = regexp.MustCompile(`(?m)^---[ \t]*\nQueued #\d+[^\n]*\n`)
+var queued = pattern.New(`(?m)^---[ \t]*\nQueued #\d+[^\n]*\n`)
 
 // wrapped is what was around a text.
 type wrapped struct {
@@ -268,8 +268,8 @@ func between(s, from, to string) string {
 // A directive in an answer: at the beginning or the end of a line, where OpenClaw told models to write it.
 // source: openclaw/openclaw src/utils/directive-tags.ts (00b44b05), docs/tools/tts.md
 var (
-	directive = regexp.MustCompile(`(?i)^[ \t]*\[\[\s*(?:reply_to_current|reply_to\s*:\s*[^\]\n]+|audio_as_voice|tts(?::[^\]\n]*)?|/tts)\s*\]\][ \t]*|[ \t]*\[\[\s*(?:reply_to_current|reply_to\s*:\s*[^\]\n]+|audio_as_voice|tts(?::[^\]\n]*)?|/tts)\s*\]\][ \t]*$`)
-	spoken    = regexp.MustCompile(`(?is)\[\[tts:text\]\].*?\[\[/tts:text\]\]\s*`)
+	directive = pattern.New(`(?i)^[ \t]*\[\[\s*(?:reply_to_current|reply_to\s*:\s*[^\]\n]+|audio_as_voice|tts(?::[^\]\n]*)?|/tts)\s*\]\][ \t]*|[ \t]*\[\[\s*(?:reply_to_current|reply_to\s*:\s*[^\]\n]+|audio_as_voice|tts(?::[^\]\n]*)?|/tts)\s*\]\][ \t]*$`)
+	spoken    = pattern.New(`(?is)\[\[tts:text\]\].*?\[\[/tts:text\]\]\s*`)
 )
 
 // withoutDirectives removes directives from an answer. Code keeps them.

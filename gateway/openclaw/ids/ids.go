@@ -68,7 +68,7 @@ func bare(k channels.Kind, id string) string {
 	}
 }
 
-// Agent returns Agent.
+// Agent writes an agent's name as the function Agent does; package history asks for all ids through one interface.
 func (Adapters) Agent(name string) sessions.AgentID { return Agent(name) }
 
 // Agent writes an agent's name as parley has it.

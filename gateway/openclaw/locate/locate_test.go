@@ -92,18 +92,20 @@ func TestRunningByLock(t *testing.T) {
 		"another process has its id": {text(me, own, start+1), false},
 		"no start, it began later":   {text(me, own, 0), false},
 		"neither start nor time":     {fmt.Sprintf(`{"pid": %d, "createdAt": 1, "configPath": %q}`, me, own), true},
+		"a configuration elsewhere":  {fmt.Sprintf(`{"pid": %d, "configPath": "/etc/openclaw.json", "stateDir": %q, "startTime": %d}`, me, dir, start), true},
+		"state and all elsewhere":    {fmt.Sprintf(`{"pid": %d, "configPath": "/etc/openclaw.json", "stateDir": %q, "startTime": %d}`, me, tmp, start), false},
 		"another folder":             {text(me, filepath.Join(tmp, "openclaw.json"), start), false},
 		"no process":                 {text(1<<30, own, start), false},
 		"broken":                     {"{", false},
 	} {
 		write(t, file, tt.text)
-		if got := Running(t.Context(), dir, 1, nil, getenv); (got == fmt.Sprintf("process %d", me)) != tt.want {
+		if got := Running(t.Context(), dir, 1, nil, time.Now(), getenv); (got == fmt.Sprintf("process %d", me)) != tt.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
 	write(t, file, "")
 	write(t, filepath.Join(dir, "agents", "main", "sessions", "a.jsonl.lock"), text(me, "", start))
-	if got := Running(t.Context(), dir, 1, nil, getenv); got == "" {
+	if got := Running(t.Context(), dir, 1, nil, time.Now(), getenv); got == "" {
 		t.Error("a transcript that is being written is not noticed")
 	}
 }
@@ -121,13 +123,13 @@ func TestRunningByLease(t *testing.T) {
 		t.Skip("start times are read from /proc")
 	}
 	getenv := vars("HOME", t.TempDir())
-	if got := Running(t.Context(), dir, 1, lease(dir, start), getenv); got == "" {
+	if got := Running(t.Context(), dir, 1, lease(dir, start), time.Now(), getenv); got == "" {
 		t.Error("a lease of this folder is not noticed")
 	}
-	if got := Running(t.Context(), dir, 1, lease(t.TempDir(), start), getenv); got != "" {
+	if got := Running(t.Context(), dir, 1, lease(t.TempDir(), start), time.Now(), getenv); got != "" {
 		t.Errorf("a lease of another folder counts: %s", got)
 	}
-	if got := Running(t.Context(), dir, 1, lease(dir, start+1), getenv); got != "" {
+	if got := Running(t.Context(), dir, 1, lease(dir, start+1), time.Now(), getenv); got != "" {
 		t.Errorf("a stale lease counts: %s", got)
 	}
 }
@@ -161,12 +163,12 @@ func TestRunningByLeaseWithoutStart(t *testing.T) {
 		"in a container, expired":   {Lease{PID: 7, Start: 1, Host: "0badcafe0bad", Expires: now.Add(-time.Minute)}, false},
 		"another machine's, no end": {Lease{PID: me, Host: "0badcafe0bad"}, false},
 	} {
-		if got := Running(t.Context(), dir, 1, []Lease{tt.lease}, vars("HOME", home)); (got != "") != tt.want {
+		if got := Running(t.Context(), dir, 1, []Lease{tt.lease}, now, vars("HOME", home)); (got != "") != tt.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
 	backup := t.TempDir()
-	if got := Running(t.Context(), backup, 1, []Lease{{PID: me, Expires: now.Add(time.Minute)}}, vars("HOME", home)); got != "" {
+	if got := Running(t.Context(), backup, 1, []Lease{{PID: me, Expires: now.Add(time.Minute)}}, now, vars("HOME", home)); got != "" {
 		t.Errorf("a copy: %q", got)
 	}
 }
@@ -198,7 +200,7 @@ func TestRunningByPort(t *testing.T) {
 		"a copy":                        {backup, port, vars("HOME", home), ""},
 		"no listener":                   {dir, 1, vars("HOME", home), ""},
 	} {
-		if got := Running(t.Context(), tt.dir, tt.port, nil, tt.getenv); got != tt.want {
+		if got := Running(t.Context(), tt.dir, tt.port, nil, time.Now(), tt.getenv); got != tt.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -30,11 +30,11 @@ type Lease struct {
 
 // Running returns the sign that OpenClaw uses a state folder, "process 12" or "port 18789"; "" = there is none. A lock or a lease counts while its
 // process is alive: both outlive crashes, and process ids are used again. A listener on the gateway's port counts, whatever it answers. For a copy
-// of the folder only what names the copy counts. port is the gateway's port in the configuration, 0 = the default.
+// of the folder only what names the copy counts. port is the gateway's port in the configuration, 0 = the default; read is when the leases were read.
 //
-// source: openclaw/openclaw src/infra/gateway-lock.ts (gateway.<hash>.lock with pid, configPath and startTime in <tmp>/openclaw-<uid>),
+// source: openclaw/openclaw src/infra/gateway-lock-payload.ts (gateway.<hash>.lock with pid, configPath, stateDir and startTime in <tmp>/openclaw-<uid>),
 // src/agents/session-write-lock.ts (<transcript>.lock with pid), src/state/openclaw-agent-db-lease.ts
-func Running(ctx context.Context, dir string, port int, leases []Lease, getenv func(string) string) string {
+func Running(ctx context.Context, dir string, port int, leases []Lease, read time.Time, getenv func(string) string) string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return ""
@@ -45,7 +45,7 @@ func Running(ctx context.Context, dir string, port int, leases []Lease, getenv f
 	own, _ := Folders(getenv)
 	isCopy := len(own) > 0 && !slices.ContainsFunc(own, func(f Folder) bool { return sameFolder(f.Path, real) })
 	for _, l := range append(locks(real), leases...) {
-		if (l.Path == "" && !isCopy || below(real, l.Path)) && l.isLive(time.Now()) {
+		if (l.Path == "" && !isCopy || below(real, l.Path)) && l.isLive(read) {
 			return fmt.Sprintf("process %d", l.PID)
 		}
 	}
@@ -99,6 +99,7 @@ func booted() time.Time {
 type lock struct {
 	PID        int             `json:"pid"`
 	ConfigPath string          `json:"configPath"`
+	StateDir   string          `json:"stateDir"`
 	StartTime  int64           `json:"startTime"`
 	CreatedAt  json.RawMessage `json:"createdAt"`
 }
@@ -115,7 +116,7 @@ func locks(dir string) (out []Lease) {
 		}
 		text, err := io.ReadAll(io.LimitReader(f, 1<<16))
 		_ = f.Close() // it was only read
-		if err == nil && json.Unmarshal(text, &l) == nil && (below(dir, l.ConfigPath) || below(dir, file)) {
+		if err == nil && json.Unmarshal(text, &l) == nil && (below(dir, l.ConfigPath) || sameFolder(dir, l.StateDir) || below(dir, file)) {
 			var opened time.Time
 			_ = json.Unmarshal(l.CreatedAt, &opened) // otherwise it is unknown
 			out = append(out, Lease{Path: filepath.Join(dir, filepath.Base(file)), PID: l.PID, Start: l.StartTime, Opened: opened})

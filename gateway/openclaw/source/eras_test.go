@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // Configurations of each era load without a secret in the tree, in today's layout, with nothing more open than before.
@@ -35,7 +37,7 @@ func TestEras(t *testing.T) {
 			}
 		}
 		for _, kind := range want.channels {
-			if object(object(s.Tree["channels"])[kind]) == nil {
+			if jsontree.Object(jsontree.Object(s.Tree["channels"])[kind]) == nil {
 				t.Errorf("%s: no channel %s", name, kind)
 			}
 		}
@@ -58,7 +60,7 @@ func TestEras(t *testing.T) {
 		if got := DefaultAgent(s.Tree); got != want.agent {
 			t.Errorf("%s: the default agent is %s", name, got)
 		}
-		if got := text(object(object(object(s.Tree["agents"])["defaults"])["model"])["primary"]); got != want.model {
+		if got := jsontree.Text(jsontree.Object(jsontree.Object(jsontree.Object(s.Tree["agents"])["defaults"])["model"])["primary"]); got != want.model {
 			t.Errorf("%s: the model is %q", name, got)
 		}
 		noSecret(t, s, r)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 const (
@@ -115,14 +117,14 @@ func (x *includer) incomplete(place, name string, err error) {
 
 // switchOff disables every channel and account, and the hooks.
 func switchOff(tree map[string]any) {
-	if hooks := object(tree["hooks"]); hooks != nil {
+	if hooks := jsontree.Object(tree["hooks"]); hooks != nil {
 		hooks["enabled"] = false
 	}
-	for _, c := range object(tree["channels"]) {
-		if section := object(c); section != nil {
+	for _, c := range jsontree.Object(tree["channels"]) {
+		if section := jsontree.Object(c); section != nil {
 			section["enabled"] = false
-			for _, a := range object(section["accounts"]) {
-				if account := object(a); account != nil {
+			for _, a := range jsontree.Object(section["accounts"]) {
+				if account := jsontree.Object(a); account != nil {
 					account["enabled"] = false
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -98,8 +99,8 @@ func TestIncludeFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, r := loadDir(t, dir, nil, nil)
-		telegram := object(object(s.Tree["channels"])["telegram"])
-		if !hasLine(r.NeedsYou, "$include", c.why) || telegram["enabled"] != false || object(object(telegram["accounts"])["b"])["enabled"] != false || object(s.Tree["hooks"])["enabled"] != false {
+		telegram := jsontree.Object(jsontree.Object(s.Tree["channels"])["telegram"])
+		if !hasLine(r.NeedsYou, "$include", c.why) || telegram["enabled"] != false || jsontree.Object(jsontree.Object(telegram["accounts"])["b"])["enabled"] != false || jsontree.Object(s.Tree["hooks"])["enabled"] != false {
 			t.Errorf("%s: %v, %+v", name, s.Tree, r.NeedsYou)
 		}
 		noSecret(t, s, r)
@@ -160,7 +161,7 @@ func TestMisshapen(t *testing.T) {
 		if !slices.ContainsFunc(r.NeedsYou, func(i report.Item) bool { return i.What == what && strings.Contains(i.Why, "switched off") }) || len(r.NeedsYou) != 1 {
 			t.Errorf("%s: %+v", in, r.NeedsYou)
 		}
-		if object(object(s.Tree["channels"])["telegram"])["enabled"] != false {
+		if jsontree.Object(jsontree.Object(s.Tree["channels"])["telegram"])["enabled"] != false {
 			t.Errorf("%s: %v", in, s.Tree)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // Job is a scheduled job. Exactly one of At, Every and Cron is set.
@@ -53,7 +55,7 @@ type jobReader struct {
 //
 // source: openclaw/openclaw src/cron/types.ts, docs/automation/cron-jobs.md
 func readJobs(f Folder, tree map[string]any) []Job {
-	s := &jobReader{folder: f, seen: map[string]bool{}, off: object(tree["cron"])["enabled"] == false}
+	s := &jobReader{folder: f, seen: map[string]bool{}, off: jsontree.Object(tree["cron"])["enabled"] == false}
 	const file, table = "state/openclaw.sqlite", "cron_jobs"
 	rows, err := f.Rows(file, table, "job_json")
 	if err != nil {
@@ -64,7 +66,7 @@ func readJobs(f Folder, tree map[string]any) []Job {
 		s.job(v, err, file)
 	}
 	names := []string{"cron/jobs.json"}
-	if at, ok := f.inside(text(object(tree["cron"])["store"]), ""); ok && at != names[0] {
+	if at, ok := f.inside(jsontree.Text(jsontree.Object(tree["cron"])["store"]), ""); ok && at != names[0] {
 		names = append(names, at)
 	}
 	for _, name := range names {
@@ -75,7 +77,7 @@ func readJobs(f Folder, tree map[string]any) []Job {
 		v, err := ParseJSON5(b)
 		list, isList := v.([]any)
 		if !isList {
-			list, isList = object(v)["jobs"].([]any)
+			list, isList = jsontree.Object(v)["jobs"].([]any)
 		}
 		if err != nil || !isList {
 			f.Report.Need(name, "the jobs cannot be read: make them again with parley cron add")
@@ -90,18 +92,18 @@ func readJobs(f Folder, tree map[string]any) []Job {
 
 // job reads one job.
 func (s *jobReader) job(v any, err error, file string) {
-	raw := object(v)
-	id := cmp.Or(text(raw["id"]), text(raw["jobId"]))
+	raw := jsontree.Object(v)
+	id := cmp.Or(jsontree.Text(raw["id"]), jsontree.Text(raw["jobId"]))
 	if id != "" && s.seen[id] || len(s.jobs) >= maxJobs {
 		return
 	}
 	s.seen[id] = true
-	payload, schedule := object(raw["payload"]), object(raw["schedule"])
-	if line := text(raw["schedule"]); line != "" {
+	payload, schedule := jsontree.Object(raw["payload"]), jsontree.Object(raw["schedule"])
+	if line := jsontree.Text(raw["schedule"]); line != "" {
 		schedule = map[string]any{"expr": line}
 	}
-	j := Job{Name: oneLine(cmp.Or(text(raw["name"]), text(raw["description"]))), Agent: text(raw["agentId"]), Message: cmp.Or(text(payload["message"]), text(payload["text"])), Model: text(payload["model"]),
-		Thinking: text(payload["thinking"]), Off: raw["enabled"] == false}
+	j := Job{Name: oneLine(cmp.Or(jsontree.Text(raw["name"]), jsontree.Text(raw["description"]))), Agent: jsontree.Text(raw["agentId"]), Message: cmp.Or(jsontree.Text(payload["message"]), jsontree.Text(payload["text"])), Model: jsontree.Text(payload["model"]),
+		Thinking: jsontree.Text(payload["thinking"]), Off: raw["enabled"] == false}
 	j.What = "job " + cmp.Or(j.Name, id, "without a name")
 	if err == nil && j.Message == "" {
 		err = fmt.Errorf("it has no message")
@@ -127,7 +129,7 @@ func (s *jobReader) job(v any, err error, file string) {
 		j.Notes, j.Thinking = append(j.Notes, "thinking "+j.Thinking+" is high now"), "high"
 	}
 	j.target(raw, payload)
-	if text(raw["sessionTarget"]) == "main" || strings.EqualFold(text(payload["kind"]), "systemEvent") {
+	if jsontree.Text(raw["sessionTarget"]) == "main" || strings.EqualFold(jsontree.Text(payload["kind"]), "systemEvent") {
 		j.Notes = append(j.Notes, "it runs in a session of its own, and not in the main session")
 	}
 	s.jobs = append(s.jobs, j)
@@ -136,9 +138,9 @@ func (s *jobReader) job(v any, err error, file string) {
 // schedule reads when a job is due.
 func (j *Job) schedule(v map[string]any) error {
 	ms, hasAt := number(v["atMs"])
-	at := text(v["at"])
+	at := jsontree.Text(v["at"])
 	every, hasEvery := number(v["everyMs"])
-	expr := cmp.Or(text(v["expr"]), text(v["cron"]), text(v["expression"]))
+	expr := cmp.Or(jsontree.Text(v["expr"]), jsontree.Text(v["cron"]), jsontree.Text(v["expression"]))
 	switch {
 	case hasAt:
 		j.At = time.UnixMilli(ms).UTC()
@@ -168,7 +170,7 @@ func (j *Job) schedule(v map[string]any) error {
 			return fmt.Errorf("%q does not have five fields", expr)
 		}
 		fields[4] = sundays(fields[4])
-		j.Cron, j.Zone = strings.Join(fields, " "), text(v["tz"])
+		j.Cron, j.Zone = strings.Join(fields, " "), jsontree.Text(v["tz"])
 		if _, err := time.LoadLocation(j.Zone); err != nil {
 			return fmt.Errorf("%q is not a time zone", j.Zone)
 		}
@@ -220,7 +222,7 @@ func sundays(field string) string {
 
 // target reads where the answer goes. Older versions have it in the payload, and deliver there only with deliver or to.
 func (j *Job) target(raw, payload map[string]any) {
-	to := object(raw["delivery"])
+	to := jsontree.Object(raw["delivery"])
 	if to == nil && raw["delivery"] != nil {
 		j.nowhere("its delivery")
 		return
@@ -252,7 +254,7 @@ func (j *Job) target(raw, payload map[string]any) {
 			return
 		}
 	}
-	j.To = JobTarget{Channel: strings.ToLower(cmp.Or(text(to["channel"]), text(to["provider"]))), Account: text(to["accountId"]), To: text(to["to"])}
+	j.To = JobTarget{Channel: strings.ToLower(cmp.Or(jsontree.Text(to["channel"]), jsontree.Text(to["provider"]))), Account: jsontree.Text(to["accountId"]), To: jsontree.Text(to["to"])}
 	if n, ok := to["to"].(json.Number); ok {
 		j.To.To = n.String()
 	}

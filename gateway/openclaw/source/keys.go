@@ -8,6 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // keyVariable returns the name of the variable that holds the key of a model provider.
@@ -15,7 +18,7 @@ func keyVariable(provider string) string {
 	if provider = strings.ToLower(provider); provider == "google" {
 		return "GEMINI_API_KEY"
 	}
-	return envName(provider, "API_KEY")
+	return configfile.VariableName(provider, "API_KEY")
 }
 
 // keyReader takes the keys that OpenClaw stored for model providers into the profiles of Variables.
@@ -100,8 +103,8 @@ func (s *keyReader) takeKeys(what string, stored []byte) {
 	for _, provider := range slices.Sorted(maps.Keys(s.order)) {
 		order, _ := s.order[provider].([]any)
 		for _, v := range slices.Backward(order) { // the preferred ones first
-			if i := slices.Index(names, text(v)); i >= 0 {
-				names = slices.Insert(slices.Delete(names, i, i+1), 0, text(v))
+			if i := slices.Index(names, jsontree.Text(v)); i >= 0 {
+				names = slices.Insert(slices.Delete(names, i, i+1), 0, jsontree.Text(v))
 			}
 		}
 	}
@@ -116,7 +119,7 @@ func (s *keyReader) takeKeys(what string, stored []byte) {
 			continue
 		}
 		key := strings.TrimSpace(p.Key)
-		if ref := object(p.KeyRef); ref != nil {
+		if ref := jsontree.Object(p.KeyRef); ref != nil {
 			key = s.deref(ref)
 		}
 		if m := variableOf(key); m != "" {

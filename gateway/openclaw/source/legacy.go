@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -46,48 +47,48 @@ func modernize(tree map[string]any, r *report.Report) {
 		relocate(tree, m, r)
 	}
 	mentions(tree)
-	oldModels(object(object(tree["agents"])["defaults"]))
-	if names := object(tree["aliases"]); names != nil {
+	oldModels(jsontree.Object(jsontree.Object(tree["agents"])["defaults"]))
+	if names := jsontree.Object(tree["aliases"]); names != nil {
 		alias(section(section(tree, "agents"), "defaults"), names)
 		delete(tree, "aliases")
 	}
 	if old {
-		ofAnthropic(object(object(tree["agents"])["defaults"]))
+		ofAnthropic(jsontree.Object(jsontree.Object(tree["agents"])["defaults"]))
 	}
 	oldAgents(tree, r)
 	oldMatches(tree)
-	for kind, c := range object(tree["channels"]) {
-		oldAccount("channels."+kind, kind, object(c), r)
-		for id, a := range object(object(c)["accounts"]) {
-			oldAccount("channels."+kind+".accounts."+id, kind, object(a), r)
+	for kind, c := range jsontree.Object(tree["channels"]) {
+		oldAccount("channels."+kind, kind, jsontree.Object(c), r)
+		for id, a := range jsontree.Object(jsontree.Object(c)["accounts"]) {
+			oldAccount("channels."+kind+".accounts."+id, kind, jsontree.Object(a), r)
 		}
 	}
-	oldSession(object(tree["session"]), r)
-	oldServers(object(object(tree["mcp"])["servers"]))
-	for _, p := range object(object(tree["models"])["providers"]) {
-		if set := object(p); set["api"] == "openai" {
+	oldSession(jsontree.Object(tree["session"]), r)
+	oldServers(jsontree.Object(jsontree.Object(tree["mcp"])["servers"]))
+	for _, p := range jsontree.Object(jsontree.Object(tree["models"])["providers"]) {
+		if set := jsontree.Object(p); set["api"] == "openai" {
 			set["api"] = "openai-completions"
 		}
 	}
-	if bind, ok := object(tree["gateway"])["bind"].(string); ok {
+	if bind, ok := jsontree.Object(tree["gateway"])["bind"].(string); ok {
 		switch strings.ToLower(strings.TrimSpace(bind)) {
 		case "0.0.0.0", "::", "[::]", "*":
-			object(tree["gateway"])["bind"] = "lan"
+			jsontree.Object(tree["gateway"])["bind"] = "lan"
 		case "127.0.0.1", "localhost", "::1", "[::1]":
-			object(tree["gateway"])["bind"] = "loopback"
+			jsontree.Object(tree["gateway"])["bind"] = "loopback"
 		}
 	}
-	if allow, ok := object(tree["routing"])["allowFrom"]; ok {
+	if allow, ok := jsontree.Object(tree["routing"])["allowFrom"]; ok {
 		// OpenClaw gave it to WhatsApp, and dropped it without that section.
-		if section := object(object(tree["channels"])["whatsapp"]); section != nil && section["allowFrom"] == nil {
+		if section := jsontree.Object(jsontree.Object(tree["channels"])["whatsapp"]); section != nil && section["allowFrom"] == nil {
 			section["allowFrom"] = allow
 		} else {
 			r.Leave("routing.allowFrom", "OpenClaw used it for WhatsApp only, where channels.whatsapp.allowFrom counts")
 		}
-		delete(object(tree["routing"]), "allowFrom")
+		delete(jsontree.Object(tree["routing"]), "allowFrom")
 	}
 	for _, key := range []string{"routing", "agent", "web"} {
-		if m := object(tree[key]); m != nil && len(m) == 0 {
+		if m := jsontree.Object(tree[key]); m != nil && len(m) == 0 {
 			delete(tree, key)
 		}
 	}
@@ -105,14 +106,14 @@ func relocate(tree map[string]any, m move, r *report.Report) {
 		}
 		at, target := tree, tree
 		for _, k := range place[:len(place)-1] {
-			at = object(at[k])
+			at = jsontree.Object(at[k])
 		}
 		last, end := place[len(place)-1], to[len(to)-1]
-		if object(at[last]) == nil && len(place) == 1 && m.from != "defaultModel" {
+		if jsontree.Object(at[last]) == nil && len(place) == 1 && m.from != "defaultModel" {
 			continue // the conversion reports the odd value
 		}
 		for _, k := range to[:len(to)-1] {
-			if target[k] != nil && object(target[k]) == nil {
+			if target[k] != nil && jsontree.Object(target[k]) == nil {
 				target = nil
 				break
 			}
@@ -132,7 +133,7 @@ func relocate(tree map[string]any, m move, r *report.Report) {
 		case end == "deny" && isList && moreIsList: // leaving one out would allow what it denied
 			target[end] = slices.Concat(both, more)
 		default:
-			fillMissing(object(have), object(v))
+			fillMissing(jsontree.Object(have), jsontree.Object(v))
 		}
 		prune(tree, place[:len(place)-1], from)
 		r.Carry(strings.Join(place, ".")+" → "+strings.Join(to, "."), "")
@@ -144,9 +145,9 @@ func prune(tree map[string]any, place, from []string) {
 	for n := len(place); n > 0 && from[n-1] != "*"; n-- {
 		at := tree
 		for _, k := range place[:n-1] {
-			at = object(at[k])
+			at = jsontree.Object(at[k])
 		}
-		if m := object(at[place[n-1]]); m == nil || len(m) > 0 || n == 2 && place[0] == "channels" {
+		if m := jsontree.Object(at[place[n-1]]); m == nil || len(m) > 0 || n == 2 && place[0] == "channels" {
 			return
 		}
 		delete(at, place[n-1])
@@ -161,7 +162,7 @@ func found(at map[string]any, place []string) (all [][]string) {
 		case len(place) == 1:
 			all = append(all, []string{k})
 		default:
-			for _, rest := range found(object(at[k]), place[1:]) {
+			for _, rest := range found(jsontree.Object(at[k]), place[1:]) {
 				all = append(all, append([]string{k}, rest...))
 			}
 		}
@@ -178,7 +179,7 @@ func fillMissing(to, from map[string]any) {
 		if have, ok := to[k]; !ok {
 			to[k] = v
 		} else {
-			fillMissing(object(have), object(v))
+			fillMissing(jsontree.Object(have), jsontree.Object(v))
 		}
 	}
 }
@@ -186,11 +187,11 @@ func fillMissing(to, from map[string]any) {
 // mentions spreads the one requireMention of old versions over the groups. A section that lists groups gets no entry for all others: that would
 // let them in.
 func mentions(tree map[string]any) {
-	chat := object(object(tree["routing"])["groupChat"])
+	chat := jsontree.Object(jsontree.Object(tree["routing"])["groupChat"])
 	all, ok := chat["requireMention"]
 	delete(chat, "requireMention")
 	for _, kind := range []string{"telegram", "whatsapp", "imessage"} {
-		section := object(object(tree["channels"])[kind])
+		section := jsontree.Object(jsontree.Object(tree["channels"])[kind])
 		v, own := section["requireMention"]
 		if delete(section, "requireMention"); !own {
 			v = all
@@ -198,18 +199,18 @@ func mentions(tree map[string]any) {
 		if section == nil || !ok && !own {
 			continue
 		}
-		groups := object(section["groups"])
+		groups := jsontree.Object(section["groups"])
 		if len(groups) == 0 {
 			groups = map[string]any{"*": map[string]any{}}
 			section["groups"] = groups
 		}
 		for _, g := range groups {
-			if g := object(g); g != nil && g["requireMention"] == nil {
+			if g := jsontree.Object(g); g != nil && g["requireMention"] == nil {
 				g["requireMention"] = v
 			}
 		}
 	}
-	if routing := object(tree["routing"]); chat != nil && len(chat) == 0 {
+	if routing := jsontree.Object(tree["routing"]); chat != nil && len(chat) == 0 {
 		delete(routing, "groupChat")
 	}
 }
@@ -222,10 +223,10 @@ func oldModels(agent map[string]any) {
 			continue
 		}
 		delete(agent, key+"Fallbacks")
-		model := object(agent[key])
+		model := jsontree.Object(agent[key])
 		if model == nil {
 			model = map[string]any{}
-			if first := text(agent[key]); first != "" {
+			if first := jsontree.Text(agent[key]); first != "" {
 				model["primary"] = first
 			}
 		}
@@ -237,28 +238,28 @@ func oldModels(agent map[string]any) {
 	if allowed, ok := agent["allowedModels"].([]any); ok {
 		models := section(agent, "models")
 		for _, m := range allowed {
-			if name := text(m); name != "" && models[name] == nil {
+			if name := jsontree.Text(m); name != "" && models[name] == nil {
 				models[name] = map[string]any{}
 			}
 		}
 		delete(agent, "allowedModels")
 	}
 	if agent != nil {
-		alias(agent, object(agent["modelAliases"]))
+		alias(agent, jsontree.Object(agent["modelAliases"]))
 		delete(agent, "modelAliases")
 	}
 }
 
 // ofAnthropic puts the provider in front of models that name none, as OpenClaw did when it had one section agent.
 func ofAnthropic(agent map[string]any) {
-	models := object(agent["models"])
+	models := jsontree.Object(agent["models"])
 	full := func(v any) any {
 		name, ok := v.(string)
 		if !ok || strings.TrimSpace(name) == "" || strings.Contains(name, "/") {
 			return v
 		}
 		for _, m := range models {
-			if strings.EqualFold(text(object(m)["alias"]), strings.TrimSpace(name)) {
+			if strings.EqualFold(jsontree.Text(jsontree.Object(m)["alias"]), strings.TrimSpace(name)) {
 				return v
 			}
 		}
@@ -267,7 +268,7 @@ func ofAnthropic(agent map[string]any) {
 	if _, ok := agent["model"].(string); ok {
 		agent["model"] = full(agent["model"])
 	}
-	if m := object(agent["model"]); m != nil {
+	if m := jsontree.Object(agent["model"]); m != nil {
 		m["primary"] = full(m["primary"])
 		list, _ := m["fallbacks"].([]any)
 		for i := range list {
@@ -279,7 +280,7 @@ func ofAnthropic(agent map[string]any) {
 // alias writes short names of models where they stand today.
 func alias(agent, names map[string]any) {
 	for _, short := range slices.Sorted(maps.Keys(names)) {
-		full := text(names[short])
+		full := jsontree.Text(names[short])
 		if full == "" {
 			continue
 		}
@@ -292,7 +293,7 @@ func alias(agent, names map[string]any) {
 
 // section returns an object of m, and makes it if it is missing.
 func section(m map[string]any, key string) map[string]any {
-	sub := object(m[key])
+	sub := jsontree.Object(m[key])
 	if sub == nil {
 		sub = map[string]any{}
 		m[key] = sub
@@ -304,8 +305,8 @@ func section(m map[string]any, key string) map[string]any {
 func agentIn(agents map[string]any, id string) map[string]any {
 	list, _ := agents["list"].([]any)
 	for _, a := range list {
-		if text(object(a)["id"]) == id {
-			return object(a)
+		if jsontree.Text(jsontree.Object(a)["id"]) == id {
+			return jsontree.Object(a)
 		}
 	}
 	entry := map[string]any{"id": id}
@@ -315,9 +316,9 @@ func agentIn(agents map[string]any, id string) map[string]any {
 
 // oldAgents brings routing.agents, routing.defaultAgentId and identity into the list of agents, and makes the default agent explicit.
 func oldAgents(tree map[string]any, r *report.Report) {
-	routing := object(tree["routing"])
-	for _, id := range slices.Sorted(maps.Keys(object(routing["agents"]))) {
-		old := object(object(routing["agents"])[id])
+	routing := jsontree.Object(tree["routing"])
+	for _, id := range slices.Sorted(maps.Keys(jsontree.Object(routing["agents"]))) {
+		old := jsontree.Object(jsontree.Object(routing["agents"])[id])
 		if strings.TrimSpace(id) == "" || old == nil {
 			continue
 		}
@@ -326,8 +327,8 @@ func oldAgents(tree map[string]any, r *report.Report) {
 			delete(old, "mentionPatterns")
 			fillMissing(section(entry, "groupChat"), map[string]any{"mentionPatterns": p})
 		}
-		if tools := object(object(old["sandbox"])["tools"]); tools != nil {
-			delete(object(old["sandbox"]), "tools")
+		if tools := jsontree.Object(jsontree.Object(old["sandbox"])["tools"]); tools != nil {
+			delete(jsontree.Object(old["sandbox"]), "tools")
 			fillMissing(section(section(section(entry, "tools"), "sandbox"), "tools"), tools)
 		}
 		oldModels(old)
@@ -335,16 +336,16 @@ func oldAgents(tree map[string]any, r *report.Report) {
 		r.Carry("routing.agents."+id+" → agents.list."+id, "")
 	}
 	delete(routing, "agents")
-	agents := object(tree["agents"])
-	if id := text(routing["defaultAgentId"]); id != "" {
+	agents := jsontree.Object(tree["agents"])
+	if id := jsontree.Text(routing["defaultAgentId"]); id != "" {
 		delete(routing, "defaultAgentId")
 		if !hasDefault(agents) {
 			agentIn(section(tree, "agents"), id)["default"] = true
 		}
 	}
-	if identity := object(tree["identity"]); identity != nil {
+	if identity := jsontree.Object(tree["identity"]); identity != nil {
 		id := DefaultAgent(tree)
-		if entries := object(agents["entries"]); entries != nil {
+		if entries := jsontree.Object(agents["entries"]); entries != nil {
 			fillMissing(section(entries, id), map[string]any{"identity": identity})
 		} else {
 			fillMissing(agentIn(section(tree, "agents"), id), map[string]any{"identity": identity})
@@ -352,18 +353,18 @@ func oldAgents(tree map[string]any, r *report.Report) {
 		delete(tree, "identity")
 		r.Carry("identity → agents."+id+".identity", "")
 	}
-	agents = object(tree["agents"])
+	agents = jsontree.Object(tree["agents"])
 	list, _ := agents["list"].([]any)
-	for _, a := range slices.Concat(list, slices.Collect(maps.Values(object(agents["entries"])))) {
-		delete(object(a), "instructions") // OpenClaw has no such key; instruct writes it
+	for _, a := range slices.Concat(list, slices.Collect(maps.Values(jsontree.Object(agents["entries"])))) {
+		delete(jsontree.Object(a), "instructions") // OpenClaw has no such key; instruct writes it
 	}
-	if entries := object(agents["entries"]); entries != nil {
+	if entries := jsontree.Object(agents["entries"]); entries != nil {
 		if agents["list"] != nil {
 			delete(agents, "list")
 			r.Leave("agents.list", "OpenClaw reads agents.entries and not this list")
 		}
 		if !hasDefault(agents) && len(entries) > 1 {
-			if entry := object(entries[DefaultAgent(tree)]); entry != nil {
+			if entry := jsontree.Object(entries[DefaultAgent(tree)]); entry != nil {
 				entry["default"] = true
 			}
 		}
@@ -372,27 +373,27 @@ func oldAgents(tree map[string]any, r *report.Report) {
 
 func hasDefault(agents map[string]any) bool {
 	list, _ := agents["list"].([]any)
-	return slices.ContainsFunc(slices.Concat(list, slices.Collect(maps.Values(object(agents["entries"])))), func(a any) bool { return object(a)["default"] == true })
+	return slices.ContainsFunc(slices.Concat(list, slices.Collect(maps.Values(jsontree.Object(agents["entries"])))), func(a any) bool { return jsontree.Object(a)["default"] == true })
 }
 
 // DefaultAgent returns the id of the agent for everything without a binding.
 func DefaultAgent(tree map[string]any) string {
-	agents := object(tree["agents"])
+	agents := jsontree.Object(tree["agents"])
 	list, _ := agents["list"].([]any)
-	entries := object(agents["entries"])
+	entries := jsontree.Object(agents["entries"])
 	ids := slices.Sorted(maps.Keys(entries))
-	marked := func(id string, a any) bool { return id != "" && object(a)["default"] == true }
+	marked := func(id string, a any) bool { return id != "" && jsontree.Object(a)["default"] == true }
 	for _, id := range ids {
 		if marked(id, entries[id]) {
 			return id
 		}
 	}
 	for _, a := range list {
-		if id := text(object(a)["id"]); marked(id, a) && entries == nil {
+		if id := jsontree.Text(jsontree.Object(a)["id"]); marked(id, a) && entries == nil {
 			return id
 		}
 	}
-	owner := text(object(object(agents["defaults"])["systemAgent"])["agentId"])
+	owner := jsontree.Text(jsontree.Object(jsontree.Object(agents["defaults"])["systemAgent"])["agentId"])
 	switch {
 	case entries[owner] != nil:
 		return owner
@@ -401,7 +402,7 @@ func DefaultAgent(tree map[string]any) string {
 	case len(ids) > 0:
 		return ids[0]
 	}
-	if id := text(object(list[0])["id"]); id != "" {
+	if id := jsontree.Text(jsontree.Object(list[0])["id"]); id != "" {
 		return id
 	}
 	return "main"
@@ -410,9 +411,9 @@ func DefaultAgent(tree map[string]any) string {
 // oldMatches renames conditions of bindings and of rules of the send policy. A condition beside the one that replaced it stays: it is unknown.
 func oldMatches(tree map[string]any) {
 	bindings, _ := tree["bindings"].([]any)
-	rules, _ := object(object(tree["session"])["sendPolicy"])["rules"].([]any)
+	rules, _ := jsontree.Object(jsontree.Object(tree["session"])["sendPolicy"])["rules"].([]any)
 	for _, e := range slices.Concat(bindings, rules) {
-		match := object(object(e)["match"])
+		match := jsontree.Object(jsontree.Object(e)["match"])
 		for _, m := range [][2]string{{"provider", "channel"}, {"surface", "channel"}, {"accountID", "accountId"}} {
 			if v, ok := match[m[0]]; ok && empty(match[m[1]]) {
 				match[m[1]] = v

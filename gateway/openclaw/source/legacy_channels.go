@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
 // oldAccount brings a channel or one of its accounts into today's layout. what is its place.
 func oldAccount(what, kind string, section map[string]any, r *report.Report) {
-	if dm := object(section["dm"]); dm != nil {
+	if dm := jsontree.Object(section["dm"]); dm != nil {
 		if dm["enabled"] == false { // OpenClaw reads no direct messages then
 			section["dmPolicy"] = "disabled"
 			delete(dm, "enabled")
@@ -22,10 +23,10 @@ func oldAccount(what, kind string, section map[string]any, r *report.Report) {
 			delete(section, "dm")
 		}
 	}
-	for _, g := range object(section["guilds"]) {
-		for _, c := range object(object(g)["channels"]) {
-			channel := object(c)
-			if policy := text(channel["groupPolicy"]); policy != "" {
+	for _, g := range jsontree.Object(section["guilds"]) {
+		for _, c := range jsontree.Object(jsontree.Object(g)["channels"]) {
+			channel := jsontree.Object(c)
+			if policy := jsontree.Text(channel["groupPolicy"]); policy != "" {
 				if channel["enabled"] == nil {
 					channel["enabled"] = policy == "open" || policy == "allowlist"
 				}
@@ -33,12 +34,12 @@ func oldAccount(what, kind string, section map[string]any, r *report.Report) {
 			}
 			typedSenders(channel)
 		}
-		typedSenders(object(g))
+		typedSenders(jsontree.Object(g))
 	}
-	for _, g := range object(section["groups"]) {
-		typedSenders(object(g))
-		for _, t := range object(object(g)["topics"]) {
-			typedSenders(object(t))
+	for _, g := range jsontree.Object(section["groups"]) {
+		typedSenders(jsontree.Object(g))
+		for _, t := range jsontree.Object(jsontree.Object(g)["topics"]) {
+			typedSenders(jsontree.Object(t))
 		}
 	}
 	oldStreaming(what, kind, section, r)
@@ -48,7 +49,7 @@ func oldAccount(what, kind string, section map[string]any, r *report.Report) {
 //
 // source: openclaw/openclaw docs/gateway/doctor/config-migrations.md, "Sender tool policies"
 func typedSenders(group map[string]any) {
-	old := object(group["toolsBySender"])
+	old := jsontree.Object(group["toolsBySender"])
 	if old == nil {
 		return
 	}
@@ -76,7 +77,7 @@ func oldStreaming(what, kind string, section map[string]any, r *report.Report) {
 	if section["streamMode"] != nil {
 		moved("streamMode")
 	}
-	mode, had := text(section["streamMode"]), section["streamMode"] != nil
+	mode, had := jsontree.Text(section["streamMode"]), section["streamMode"] != nil
 	switch v := section["streaming"].(type) {
 	case string:
 		mode, had = strings.ToLower(strings.TrimSpace(v)), true
@@ -87,7 +88,7 @@ func oldStreaming(what, kind string, section map[string]any, r *report.Report) {
 	}
 	delete(section, "streamMode")
 	streaming := map[string]any{}
-	if m := object(section["streaming"]); m != nil {
+	if m := jsontree.Object(section["streaming"]); m != nil {
 		streaming = m
 	}
 	if had && streaming["mode"] == nil {
@@ -126,7 +127,7 @@ func oldSession(session map[string]any, r *report.Report) {
 		return
 	}
 	delete(session, "idleMinutes")
-	reset := object(session["reset"])
+	reset := jsontree.Object(session["reset"])
 	if reset == nil {
 		session["reset"] = map[string]any{"mode": "idle", "idleMinutes": idle}
 	} else if reset["idleMinutes"] == nil {
@@ -138,14 +139,14 @@ func oldSession(session map[string]any, r *report.Report) {
 // oldServers brings MCP servers into today's layout.
 func oldServers(servers map[string]any) {
 	for _, v := range servers {
-		server := object(v)
+		server := jsontree.Object(v)
 		if off, ok := server["disabled"].(bool); ok {
 			if server["enabled"] == nil {
 				server["enabled"] = !off
 			}
 			delete(server, "disabled")
 		}
-		if kind := text(server["type"]); kind != "" {
+		if kind := jsontree.Text(server["type"]); kind != "" {
 			if now := map[string]string{"http": "streamable-http", "streamable-http": "streamable-http", "streamableHttp": "streamable-http", "sse": "sse"}[kind]; now != "" && server["transport"] == nil {
 				server["transport"] = now
 			}

@@ -1,5 +1,7 @@
 package source
 
+import "parley/gateway/openclaw/jsontree"
+
 import "testing"
 
 // Each old key is where it stands today.
@@ -97,7 +99,7 @@ func TestDefaultAgent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := DefaultAgent(object(v)); got != want {
+		if got := DefaultAgent(jsontree.Object(v)); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}

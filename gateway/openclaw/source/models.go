@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // agentModels takes providers from the file models.json of the default agent. OpenClaw merges it with the configuration, which wins; people wrote
@@ -11,7 +13,7 @@ import (
 //
 // source: the configuration page of January 2026 (dbb51006, docs/configuration.md, "models")
 func agentModels(f Folder, tree map[string]any) {
-	if text(object(tree["models"])["mode"]) == "replace" {
+	if jsontree.Text(jsontree.Object(tree["models"])["mode"]) == "replace" {
 		return
 	}
 	used := map[string]bool{}
@@ -43,9 +45,9 @@ func agentModels(f Folder, tree map[string]any) {
 			f.Report.Leave(name, "the providers in it cannot be read: "+err.Error())
 			continue
 		}
-		for _, provider := range slices.Sorted(maps.Keys(object(object(v)["providers"]))) {
+		for _, provider := range slices.Sorted(maps.Keys(jsontree.Object(jsontree.Object(v)["providers"]))) {
 			all := section(section(tree, "models"), "providers")
-			if set := object(object(object(v)["providers"])[provider]); set != nil && all[provider] == nil && used[strings.ToLower(provider)] {
+			if set := jsontree.Object(jsontree.Object(jsontree.Object(v)["providers"])[provider]); set != nil && all[provider] == nil && used[strings.ToLower(provider)] {
 				all[provider] = set
 				f.Report.Carry(name+": "+provider, "")
 			}

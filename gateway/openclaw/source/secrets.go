@@ -7,43 +7,45 @@ import (
 	"net"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/channels/pattern"
+	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 )
 
 var (
 	// secretKey matches keys whose text is a secret anywhere in the configuration.
-	secretKey = regexp.MustCompile(`(?i)(token|secret|password|passphrase|api_?key|private_?key|credentials?)$`)
+	secretKey = pattern.New(`(?i)(token|secret|password|passphrase|api_?key|private_?key|credentials?)$`)
 
 	// secretName matches names of headers, and of variables for a program, whose value is a secret.
-	secretName = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred|passw|passphrase`)
+	secretName = pattern.New(`(?i)key|token|secret|auth|cookie|cred|passw|passphrase`)
 
 	// secretVariable matches names of variables whose value is a secret, wherever it is used.
-	secretVariable = regexp.MustCompile(`(?i)(^|_)(api_?keys?|keys?|tokens?|secrets?|passw(or)?d|pass|passphrase|credentials?|creds?|cookie|pat|auth)(_|$)|(apikey|token|secret|password)$`)
+	secretVariable = pattern.New(`(?i)(^|_)(api_?keys?|keys?|tokens?|secrets?|passw(or)?d|pass|passphrase|credentials?|creds?|cookie|pat|auth)(_|$)|(apikey|token|secret|password)$`)
 
 	// secretFlag matches an argument of a command before or in which a secret stands.
-	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(key|token|secret|password)[a-z0-9_-]*(=|$)`)
+	secretFlag = pattern.New(`(?i)^--?[a-z0-9_-]*(key|token|secret|password)[a-z0-9_-]*(=|$)`)
 
 	// shortVariable matches $NAME, which OpenClaw takes for ${NAME} in the place of a secret.
-	shortVariable = regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`)
+	shortVariable = pattern.New(`^\$[A-Z][A-Z0-9_]*$`)
 
 	// wholeVariable matches ${NAME}, and the forms ${env:NAME} and ${NAME:-default} that people write.
-	wholeVariable = regexp.MustCompile(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$`)
+	wholeVariable = pattern.New(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$`)
 
 	// bareVariable matches the name of a variable in the place of a provider's key, as OpenClaw's own setup writes it.
-	bareVariable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+	bareVariable = pattern.New(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 
 	// notSecret matches texts that stand where a secret was or will be.
-	notSecret = regexp.MustCompile(`(?i)^(<.*>|\*+|x{3,}|\.{3,}|changeme|redacted|__openclaw_redacted__|secretref-managed|your[-_ ].*)$`)
+	notSecret = pattern.New(`(?i)^(<.*>|\*+|x{3,}|\.{3,}|changeme|redacted|__openclaw_redacted__|secretref-managed|your[-_ ].*)$`)
 
 	// markers matches texts that OpenClaw writes for a provider that needs no key or has an account instead.
-	markers = regexp.MustCompile(`(?i)^(ollama-local|custom-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|secretref-managed|oauth:.*|[a-z]+-oauth)$`)
+	markers = pattern.New(`(?i)^(ollama-local|custom-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|secretref-managed|oauth:.*|[a-z]+-oauth)$`)
 
 	// dummies matches keys that local servers are given because a client asks for one.
-	dummies = regexp.MustCompile(`(?i)^(ollama|lm-?studio|vllm|local|none|no-?key|not-?needed|not-?required|dummy|empty|placeholder|sk-no-key-required|sk-local|n/?a|x+)$`)
+	dummies = pattern.New(`(?i)^(ollama|lm-?studio|vllm|local|none|no-?key|not-?needed|not-?required|dummy|empty|placeholder|sk-no-key-required|sk-local|n/?a|x+)$`)
 )
 
 // fill fills in variables below v and moves secrets out of it.
@@ -117,12 +119,12 @@ func isReference(v map[string]any) bool {
 			return false
 		}
 	}
-	return slices.Contains([]string{"env", "file", "exec", "store"}, text(v["source"])) && text(v["id"]) != ""
+	return slices.Contains([]string{"env", "file", "exec", "store"}, jsontree.Text(v["source"])) && jsontree.Text(v["id"]) != ""
 }
 
 // referenced writes a SecretRef as a variable.
 func (s *Variables) referenced(ref map[string]any, place []string) any {
-	if id := text(ref["id"]); ref["source"] == "env" && variableName.MatchString(id) {
+	if id := jsontree.Text(ref["id"]); ref["source"] == "env" && variableName.MatchString(id) {
 		return "${" + id + "}"
 	}
 	name := nameFor(place)
@@ -139,14 +141,14 @@ func (s *Variables) want(name, origin string) {
 }
 
 func originOf(ref map[string]any) string {
-	provider := text(ref["provider"])
+	provider := jsontree.Text(ref["provider"])
 	switch ref["source"] {
 	case "file":
 		return "OpenClaw read it from the file of secrets.providers." + provider
 	case "exec":
 		return "OpenClaw asked the command of secrets.providers." + provider
 	case "store":
-		return "OpenClaw kept it in its secret store as " + text(ref["id"])
+		return "OpenClaw kept it in its secret store as " + jsontree.Text(ref["id"])
 	}
 	return "OpenClaw took it from the environment"
 }
@@ -156,13 +158,13 @@ const maxSecretFile = 1 << 20
 
 // deref returns the value of a SecretRef, "" if it is not in the folder or the environment. Commands are not run.
 func (s *Variables) deref(ref map[string]any) string {
-	id := text(ref["id"])
+	id := jsontree.Text(ref["id"])
 	switch ref["source"] {
 	case "env":
 		return s.Getenv(id)
 	case "file":
-		p := object(s.providers[text(ref["provider"])])
-		name, ok := s.folder.inside(text(p["path"]), "")
+		p := jsontree.Object(s.providers[jsontree.Text(ref["provider"])])
+		name, ok := s.folder.inside(jsontree.Text(p["path"]), "")
 		if !ok {
 			return ""
 		}
@@ -170,7 +172,7 @@ func (s *Variables) deref(ref map[string]any) string {
 		if err != nil || len(b) > maxSecretFile {
 			return ""
 		}
-		if text(p["mode"]) == "singleValue" {
+		if jsontree.Text(p["mode"]) == "singleValue" {
 			return strings.TrimSpace(string(b))
 		}
 		var v any
@@ -178,9 +180,9 @@ func (s *Variables) deref(ref map[string]any) string {
 			return ""
 		}
 		for _, part := range strings.Split(strings.TrimPrefix(id, "/"), "/") { // RFC 6901
-			v = object(v)[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+			v = jsontree.Object(v)[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
 		}
-		return text(v)
+		return jsontree.Text(v)
 	}
 	return ""
 }
@@ -226,7 +228,7 @@ func (s *Variables) secret(value string, place []string) any {
 	}
 	if refs := reference.FindAllString(value, -1); len(refs) > 0 {
 		around := strings.TrimSpace(reference.ReplaceAllString(value, ""))
-		if regexp.MustCompile(`(?i)^(bearer|basic|token|bot|apikey)?:?$`).MatchString(around) || slices.ContainsFunc(refs, func(r string) bool {
+		if pattern.New(`(?i)^(bearer|basic|token|bot|apikey)?:?$`).MatchString(around) || slices.ContainsFunc(refs, func(r string) bool {
 			return !strings.HasPrefix(r, "$$") && s.Getenv(r[2:len(r)-1]) == ""
 		}) {
 			return s.substitute(value, true)
@@ -264,28 +266,28 @@ func nameFor(place []string) string {
 	}
 	n := len(parts)
 	if n == 0 {
-		return envName()
+		return configfile.VariableName()
 	}
 	key := parts[n-1]
 	if !strings.Contains(key, "_") {
-		parts[n-1] = regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(key, "${1}_$2")
+		parts[n-1] = pattern.New(`([a-z])([A-Z])`).ReplaceAllString(key, "${1}_$2")
 	}
 	switch {
 	case n > 2 && parts[0] == "channels":
 		if key == "botToken" {
 			parts[n-1] = "token"
 		}
-		return envName(slices.DeleteFunc(parts[1:], func(p string) bool { return p == "accounts" })...)
+		return configfile.VariableName(slices.DeleteFunc(parts[1:], func(p string) bool { return p == "accounts" })...)
 	case n > 3 && parts[0] == "models" && parts[1] == "providers" && key == "apiKey":
 		return keyVariable(parts[2])
 	case n > 3 && parts[0] == "models" && parts[1] == "providers":
-		return envName(parts[2], parts[n-1])
+		return configfile.VariableName(parts[2], parts[n-1])
 	case n > 4 && parts[0] == "mcp" && parts[n-2] == "env":
-		return envName(parts[n-1])
+		return configfile.VariableName(parts[n-1])
 	case n > 3 && parts[0] == "mcp":
-		return envName(slices.DeleteFunc(parts[2:], func(p string) bool { return p == "headers" })...)
+		return configfile.VariableName(slices.DeleteFunc(parts[2:], func(p string) bool { return p == "headers" })...)
 	}
-	return envName(parts...)
+	return configfile.VariableName(parts...)
 }
 
 // credentials brings secrets that stand elsewhere to their place: files of tokens, and tokens that OpenClaw took from the environment. A local
@@ -293,30 +295,30 @@ func nameFor(place []string) string {
 //
 // source: openclaw/openclaw docs/channels/telegram.md (tokenFile, TELEGRAM_BOT_TOKEN), docs/channels/discord.md, docs/providers/ollama.md
 func (s *Variables) credentials(tree map[string]any) {
-	for kind, c := range object(tree["channels"]) {
-		section := object(c)
-		accounts := object(section["accounts"])
+	for kind, c := range jsontree.Object(tree["channels"]) {
+		section := jsontree.Object(c)
+		accounts := jsontree.Object(section["accounts"])
 		s.tokenFile(kind, section, []string{"channels", kind})
 		for id, a := range accounts {
-			s.tokenFile(kind, object(a), []string{"channels", kind, "accounts", id})
+			s.tokenFile(kind, jsontree.Object(a), []string{"channels", kind, "accounts", id})
 		}
 		for _, t := range []struct{ kind, key, name string }{
 			{"telegram", "botToken", "TELEGRAM_BOT_TOKEN"}, {"discord", "token", "DISCORD_BOT_TOKEN"}, {"slack", "botToken", "SLACK_BOT_TOKEN"}, {"slack", "appToken", "SLACK_APP_TOKEN"},
 		} {
 			at := section
 			if accounts != nil {
-				at = object(accounts["default"])
+				at = jsontree.Object(accounts["default"])
 			}
 			if kind == t.kind && at != nil && empty(at[t.key]) && empty(section[t.key]) && section["enabled"] != false && at["enabled"] != false {
 				at[t.key] = "${" + t.name + "}"
 			}
 		}
 	}
-	for name, p := range object(object(tree["models"])["providers"]) {
-		set := object(p)
+	for name, p := range jsontree.Object(jsontree.Object(tree["models"])["providers"]) {
+		set := jsontree.Object(p)
 		key, isText := set["apiKey"].(string)
 		key = strings.TrimSpace(key)
-		base := s.substitute(text(set["baseUrl"]), false)
+		base := s.substitute(jsontree.Text(set["baseUrl"]), false)
 		if v := s.variableAt(key, []string{"models", "providers"}); set != nil && (isText || set["apiKey"] == nil) && (isLocal(base) || base == "" && strings.EqualFold(name, "ollama")) &&
 			(key == "" || markers.MatchString(key) || dummies.MatchString(key) || v != "" && (s.Getenv(v) == "" || markers.MatchString(s.Getenv(v)) || dummies.MatchString(s.Getenv(v)))) {
 			set["apiKey"] = ""
@@ -328,7 +330,7 @@ func empty(v any) bool { return v == nil || v == "" }
 
 // tokenFile replaces the name of a file by the token in it.
 func (s *Variables) tokenFile(kind string, section map[string]any, place []string) {
-	name := text(section["tokenFile"])
+	name := jsontree.Text(section["tokenFile"])
 	if name == "" {
 		return
 	}

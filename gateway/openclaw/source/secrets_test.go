@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"parley/gateway/openclaw/jsontree"
 )
 
 // Every way to write a secret becomes a reference. What has a value in the folder keeps it, all else is asked for.
@@ -117,7 +119,7 @@ func TestLocalServersNeedNoKey(t *testing.T) {
 		"http://host.docker.internal:1": true, "http://nas.local": true, "http://[::1]:1": true, "${LOCAL}": true, "https://api.example.com": false, "http://8.8.8.8": false} {
 		for key, dummy := range map[string]bool{`"ollama-local"`: true, `"OLLAMA_API_KEY"`: true, `"${OLLAMA_API_KEY}"`: true, `"not-needed"`: true, `"lm-studio"`: true, `"made-up-secret"`: false, `"${REAL}"`: false} {
 			s, _ := load(t, map[string]string{"openclaw.json": `{models: {providers: {box: {baseUrl: "` + base + `", apiKey: ` + key + `}}}}`}, map[string]string{"LOCAL": "http://127.0.0.1:1", "REAL": "made-up-secret"}, nil)
-			set := object(object(object(s.Tree["models"])["providers"])["box"])
+			set := jsontree.Object(jsontree.Object(jsontree.Object(s.Tree["models"])["providers"])["box"])
 			has := set["apiKey"] != nil && set["apiKey"] != ""
 			if want := !(local && dummy) && !(key == `"ollama-local"`); has != want {
 				t.Errorf("%s %s: a key is %v, want %v", base, key, has, want)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -35,11 +36,11 @@ func check(in map[string]any, place []string, above string, r *report.Report) (b
 			continue
 		}
 		list, ok := v.([]any)
-		if below := object(v); below != nil && !isList {
+		if below := jsontree.Object(v); below != nil && !isList {
 			bad = check(below, place[1:], what, r) || bad
 			continue
 		}
-		if !isList || !ok || slices.ContainsFunc(list, func(e any) bool { return e != nil && object(e) == nil }) {
+		if !isList || !ok || slices.ContainsFunc(list, func(e any) bool { return e != nil && jsontree.Object(e) == nil }) {
 			delete(in, k)
 			shape := map[bool]string{true: "a list of objects", false: "an object"}[isList]
 			r.Need(what, "it is not "+shape+", so it is left out, and every account and the hooks are switched off (enabled: false): correct it, and import again")
@@ -47,7 +48,7 @@ func check(in map[string]any, place []string, above string, r *report.Report) (b
 			continue
 		}
 		for _, e := range list {
-			bad = check(object(e), place[1:], what+"[]", r) || bad
+			bad = check(jsontree.Object(e), place[1:], what+"[]", r) || bad
 		}
 	}
 	return bad

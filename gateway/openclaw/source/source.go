@@ -9,11 +9,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"parley/channels/pattern"
 	"parley/gateway/filesystem"
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -60,14 +61,14 @@ func Load(f Folder) *Source {
 		agentModels(f, tree)
 		s.collect(tree)
 		s.credentials(tree)
-		s.Tree = object(s.fill(tree, nil))
+		s.Tree = jsontree.Object(s.fill(tree, nil))
 		delete(s.Tree, "secrets") // every reference to it is a variable now
 		if includes.broken {
 			switchOff(s.Tree)
 		}
 	}
 	s.Jobs = readJobs(f, s.Tree)
-	w := workspaceReader{folder: f, tree: s.Tree, agents: object(s.Tree["agents"])}
+	w := workspaceReader{folder: f, tree: s.Tree, agents: jsontree.Object(s.Tree["agents"])}
 	w.all()
 	s.Workspaces, s.Jobs = w.found, append(s.Jobs, w.jobs...)
 	for _, w := range w.found {
@@ -102,7 +103,7 @@ func readConfig(f Folder, includes *includer) (name string, tree map[string]any)
 		f.Report.Need(name, fmt.Sprintf("repair the file and import again; sessions are imported without it: %v", err))
 		return name, nil
 	}
-	return name, object(includes.include(v, name, []string{name}, ""))
+	return name, jsontree.Object(includes.include(v, name, []string{name}, ""))
 }
 
 // parse reads a file of the configuration, and reports the names that stand twice.
@@ -159,7 +160,7 @@ func (f Folder) inside(name, base string) (string, bool) {
 }
 
 // windowsPath matches the beginning of a path with a drive, C:/.
-var windowsPath = regexp.MustCompile(`^[A-Za-z]:/`)
+var windowsPath = pattern.New(`^[A-Za-z]:/`)
 
 // isRelative reports whether a path with slashes begins in the folder of its file.
 func isRelative(name string) bool {
@@ -171,14 +172,4 @@ func absolute(dir string) string {
 		return a
 	}
 	return dir
-}
-
-func object(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return strings.TrimSpace(s)
 }

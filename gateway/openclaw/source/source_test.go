@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"parley/gateway/openclaw/jsontree"
 	"parley/gateway/openclaw/report"
 )
 
@@ -92,7 +93,7 @@ func TestVariables(t *testing.T) {
 		"${OWNER_ID}": "1001", "${MONKEY_ID}": "7", "https://x/?k=${API_KEY}": "https://x/?k=${API_KEY}", "plain": "plain", "": "",
 	} {
 		s, _ := load(t, map[string]string{"openclaw.json": `{"x": {"y": [` + quote(in) + `]}}`}, env, nil)
-		list, _ := object(s.Tree["x"])["y"].([]any)
+		list, _ := jsontree.Object(s.Tree["x"])["y"].([]any)
 		if len(list) != 1 || list[0] != want {
 			t.Errorf("%q: %q, want %q", in, list, want)
 		}

@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/channels/pattern"
 	"parley/gateway/configfile"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // variableName is what OpenClaw takes for a variable in ${…}: capital letters only.
-var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+var variableName = pattern.New(`^[A-Z_][A-Z0-9_]*$`)
 
 // reference finds $${NAME}, which is a literal ${NAME}, and ${NAME}.
-var reference = regexp.MustCompile(`\$?\$\{[A-Z_][A-Z0-9_]*\}`)
+var reference = pattern.New(`\$?\$\{[A-Z_][A-Z0-9_]*\}`)
 
 // Variables resolves the variables of a configuration, and moves its secrets into variables. It owns every value that the folder has.
 type Variables struct {
@@ -76,7 +77,7 @@ var aliases = map[string]string{"GEMINI_API_KEY": "GOOGLE_API_KEY", "ZAI_API_KEY
 func (s *Variables) Getenv(name string) string { return s.lookup(name).Value.Reveal() }
 
 // inConfig finds ${NAME} and ${NAME:-default} in a configuration of parley.
-var inConfig = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}\n]*)?\}`)
+var inConfig = pattern.New(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}\n]*)?\}`)
 
 // Secrets returns the values from the folder that a configuration of parley needs, and the env block, which OpenClaw set for everything it ran.
 // It reports each variable without a value.
@@ -118,7 +119,7 @@ func (s *Variables) Secrets(config []byte) map[string]channels.Secret {
 }
 
 // secretText matches texts that are keys or tokens by their form.
-var secretText = regexp.MustCompile(`\b(sk-|gh[opusr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|AKIA|AIza|[0-9]{8,10}:AA)[A-Za-z0-9_-]{10,}|\b(?i:bearer|basic) [A-Za-z0-9._~+/=-]{16,}`)
+var secretText = pattern.New(`\b(sk-|gh[opusr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|AKIA|AIza|[0-9]{8,10}:AA)[A-Za-z0-9_-]{10,}|\b(?i:bearer|basic) [A-Za-z0-9._~+/=-]{16,}`)
 
 // Redact replaces the secrets of the folder in a text, and keys and tokens of a known form, by [secret].
 func (s *Variables) Redact(text string) string {
@@ -144,28 +145,28 @@ func isWritable(name string, value channels.Secret) bool {
 
 // collect reads .env, the env block and the stored keys. The block leaves the tree.
 func (s *Variables) collect(tree map[string]any) {
-	s.providers = object(object(tree["secrets"])["providers"])
+	s.providers = jsontree.Object(jsontree.Object(tree["secrets"])["providers"])
 	if text, err := s.folder.open(configfile.EnvName); err == nil {
 		for _, line := range strings.Split(string(text), "\n") { // one broken line does not take the others away
 			vars, _ := configfile.ParseEnv(configfile.EnvName, []byte(line)) // the error might repeat a secret
 			maps.Copy(s.file, vars)
 		}
 	}
-	block := object(tree["env"])
+	block := jsontree.Object(tree["env"])
 	if tree["env"] != nil && block == nil {
 		s.folder.Report.Leave("env", "it is not an object")
 	}
 	for _, at := range []string{"env.vars", "env"} {
 		vars := block
 		if at != "env" {
-			vars = object(block["vars"])
+			vars = jsontree.Object(block["vars"])
 		}
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			value, ok := vars[name].(string)
 			_, twice := s.block[name]
 			switch what := join(at, name); {
 			case at == "env" && name == "vars", twice, value == "${"+name+"}":
-			case !ok || value == "" || !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !isWritable(name, channels.NewSecret(value)) || strings.Contains(value, "${"):
+			case !ok || value == "" || !pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) || !isWritable(name, channels.NewSecret(value)) || strings.Contains(value, "${"):
 				s.folder.Report.Leave(what, "put the variables into the file "+configfile.EnvName+" beside the configuration")
 			default:
 				s.block[name] = value
@@ -174,12 +175,7 @@ func (s *Variables) collect(tree map[string]any) {
 		}
 	}
 	delete(tree, "env")
-	(&keyReader{Variables: s, order: object(object(tree["auth"])["order"])}).all(DefaultAgent(tree))
-}
-
-// envName makes the name of a variable of the parts of a place.
-func envName(parts ...string) string {
-	return configfile.VariableName(parts...)
+	(&keyReader{Variables: s, order: jsontree.Object(jsontree.Object(tree["auth"])["order"])}).all(DefaultAgent(tree))
 }
 
 // literal writes a text as a configuration of parley has it.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"parley/channels"
+	"parley/gateway/openclaw/jsontree"
 )
 
 // Workspace is the folder of an agent, as far as it is in the state folder.
@@ -43,17 +44,17 @@ type workspaceReader struct {
 // source: openclaw/openclaw docs/concepts/agent-workspace.md; NousResearch/hermes-agent#7847
 func (s *workspaceReader) all() {
 	agents := s.agents
-	root := text(object(agents["defaults"])["workspace"])
+	root := jsontree.Text(jsontree.Object(agents["defaults"])["workspace"])
 	first := DefaultAgent(s.tree)
 	own := map[string]string{first: root}
 	list, _ := agents["list"].([]any)
 	for _, a := range list {
-		if id := text(object(a)["id"]); id != "" {
-			own[id] = text(object(a)["workspace"])
+		if id := jsontree.Text(jsontree.Object(a)["id"]); id != "" {
+			own[id] = jsontree.Text(jsontree.Object(a)["workspace"])
 		}
 	}
-	for id, a := range object(agents["entries"]) {
-		own[id] = text(object(a)["workspace"])
+	for id, a := range jsontree.Object(agents["entries"]) {
+		own[id] = jsontree.Text(jsontree.Object(a)["workspace"])
 	}
 	if own[first] == "" {
 		own[first] = root
@@ -88,7 +89,7 @@ func (s *workspaceReader) all() {
 func (s *workspaceReader) heartbeats() {
 	first := DefaultAgent(s.tree)
 	lines := map[string]func(){}
-	for _, e := range append(s.entries(), agentEntry{"agents.defaults", first, object(s.agents["defaults"])}) {
+	for _, e := range append(s.entries(), agentEntry{"agents.defaults", first, jsontree.Object(s.agents["defaults"])}) {
 		if _, ok := e.fields["heartbeat"]; !ok {
 			continue
 		}
@@ -136,11 +137,11 @@ type agentEntry struct {
 func (s *workspaceReader) entries() (out []agentEntry) {
 	list, _ := s.agents["list"].([]any)
 	for _, a := range list {
-		id := text(object(a)["id"])
-		out = append(out, agentEntry{"agents.list." + id, id, object(a)})
+		id := jsontree.Text(jsontree.Object(a)["id"])
+		out = append(out, agentEntry{"agents.list." + id, id, jsontree.Object(a)})
 	}
-	for id, a := range object(s.agents["entries"]) {
-		out = append(out, agentEntry{"agents.entries." + id, id, object(a)})
+	for id, a := range jsontree.Object(s.agents["entries"]) {
+		out = append(out, agentEntry{"agents.entries." + id, id, jsontree.Object(a)})
 	}
 	return out
 }
@@ -150,11 +151,11 @@ func (s *workspaceReader) entries() (out []agentEntry) {
 //
 // source: openclaw/openclaw docs/gateway/heartbeat.md, "Scope and precedence" and "Per-agent heartbeats"; an interval that cannot be read is off
 func (s *workspaceReader) beat(agent string) (set map[string]any, every time.Duration) {
-	set = object(object(s.agents["defaults"])["heartbeat"])
+	set = jsontree.Object(jsontree.Object(s.agents["defaults"])["heartbeat"])
 	var own map[string]any
 	others := false
 	for _, e := range s.entries() {
-		switch beat := object(e.fields["heartbeat"]); {
+		switch beat := jsontree.Object(e.fields["heartbeat"]); {
 		case beat == nil:
 		case e.id == agent:
 			own = beat
@@ -162,14 +163,14 @@ func (s *workspaceReader) beat(agent string) (set map[string]any, every time.Dur
 			others = true
 		}
 	}
-	only := text(set["agentId"])
+	only := jsontree.Text(set["agentId"])
 	switch {
 	case own != nil:
-		set = object(merge(set, own))
+		set = jsontree.Object(merge(set, own))
 	case others, only != "" && only != agent, set == nil && agent != DefaultAgent(s.tree):
 		return nil, 0
 	}
-	v := text(set["every"])
+	v := jsontree.Text(set["every"])
 	if v == "" {
 		return set, 30 * time.Minute
 	}
@@ -200,7 +201,7 @@ func (s *workspaceReader) instruct(w Workspace) {
 		return
 	}
 	agents := section(s.tree, "agents")
-	entry := object(object(agents["entries"])[w.Agent])
+	entry := jsontree.Object(jsontree.Object(agents["entries"])[w.Agent])
 	if entry == nil {
 		entry = agentIn(agents, w.Agent)
 	}
@@ -337,21 +338,21 @@ func (s *workspaceReader) heartbeat(agent, name string) {
 	if !asked || every <= 0 {
 		return
 	}
-	j := Job{What: "job heartbeat of " + agent, Name: heartbeatName, Agent: agent, Every: max(every, minEvery), Model: text(beat["model"]),
+	j := Job{What: "job heartbeat of " + agent, Name: heartbeatName, Agent: agent, Every: max(every, minEvery), Model: jsontree.Text(beat["model"]),
 		Message: "Read HEARTBEAT.md in your workspace with the tool files, and do what it says. Do not repeat old tasks. Answer NO_REPLY if nothing needs attention."}
 	if beat["activeHours"] != nil {
 		j.Notes = append(j.Notes, "it also runs outside activeHours: for hours use --cron instead of --every, such as --cron '*/30 6-22 * * *'")
 	}
-	switch to := text(beat["target"]); {
+	switch to := jsontree.Text(beat["target"]); {
 	case to == "none":
 	case to == "": // none; it was last before February 2026
 		j.Notes = append(j.Notes, staysInSession)
-	case text(beat["directPolicy"]) == "block":
+	case jsontree.Text(beat["directPolicy"]) == "block":
 		j.Notes = append(j.Notes, "directPolicy is block, which parley does not have, so its answer stays in the job's session; --to ADDRESS sends it to a group")
 	case to == "last":
 		j.To.Last = true
 	default:
-		j.To = JobTarget{Channel: to, Account: text(beat["accountId"]), To: text(beat["to"])}
+		j.To = JobTarget{Channel: to, Account: jsontree.Text(beat["accountId"]), To: jsontree.Text(beat["to"])}
 	}
 	s.jobs = append(s.jobs, j)
 }
