@@ -30,7 +30,7 @@ func words() []Row {
 	return []Row{
 		row("text", "`hello`", "Discord's Markdown, cut at 2,000 characters; links without previews", messages, `"content":"hello"`),
 		row("mention of the bot", "`@parley_test hello`, mentioned", "", messages, `"content":"<@42> hello","mentions":[{"id":"42","username":"parley_test","bot":true}]`),
-		row("mention of somebody", "`ask @Bert`", "`@Bert` of somebody who wrote in the chat notifies them; nobody else, no role, never everyone", messages,
+		row("mention of somebody", "`ask @Bert`", "`@Bert` of somebody who wrote in the chat notifies them; no other person, no role, never everyone", messages,
 			`"content":"ask <@200000000000000002>","mentions":[{"id":"200000000000000002","username":"bert","global_name":"Bert"}]`),
 		row("channel, role, command, emoji", "`#general, @helpers, /status, :wave:`", "", messages, `"content":"<#300000000000000002>, <@&300000000000000009>, </status:1>, <a:wave:5>"`),
 		row("time", "`at 2026-01-02 03:04 UTC`", "", "Discord documentation, Reference, timestamp styles", `"content":"at <t:1767323040:R>"`),

@@ -36,7 +36,7 @@ func words() []Row {
 	return []Row{
 		row("text", "`hello`", "WhatsApp's markup, cut at 4,096 characters", schema, `{"conversation":"hello"}`),
 		row("mention of the account", "`@90001 hello`, mentioned", "", schema, `{"extendedTextMessage":{"text":"@90001 hello","contextInfo":{"mentionedJID":["90001@lid"]}}}`),
-		row("mention of somebody", "`ask @Anna`", "`@Name` and `@number` of people of the chat notify them; not in code, nobody else", "zeroclaw-labs/zeroclaw#10976",
+		row("mention of somebody", "`ask @Anna`", "`@Name` and `@number` of people of the chat notify them; not in code, no other person", "zeroclaw-labs/zeroclaw#10976",
 			`{"extendedTextMessage":{"text":"ask @491550002","contextInfo":{"mentionedJID":["491550002@s.whatsapp.net"]}}}`),
 		row("reply", "`yes`, quote of Anna: `lunch?`", "a quote, of the newest 2,048 messages; without it where WhatsApp refuses it", schema, quoting(`{"conversation":"lunch?"}`)),
 		row("reply to a file", "`yes`, quote of Anna: image", "", "NousResearch/hermes-agent#22250", quoting(`{"imageMessage":{`+key+`}}`)),
