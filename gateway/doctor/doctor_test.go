@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/models"
+	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
 
@@ -254,6 +256,21 @@ func TestFindings(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A database that cannot be read for its permissions is not damaged: no backup is restored over it.
+func TestUnreadableStore(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("open the store: %w", &fs.PathError{Op: "open", Path: "parley.db", Err: fs.ErrPermission})
+	if f := unusable("/state", err); !strings.Contains(f.Fix, "chown -R USER /state") || strings.Contains(f.Fix, "restore") {
+		t.Errorf("%+v", f)
+	}
+	if f := unusable("/state", fmt.Errorf("%w: parley.db", sessions.ErrDamaged)); !strings.Contains(f.Fix, "parley restore FILE") {
+		t.Errorf("%+v", f)
+	}
+	if f := unusable("/state", errors.New("input/output error")); strings.Contains(f.Fix, "parley restore FILE") {
+		t.Errorf("%+v", f)
+	}
 }
 
 func TestInvalidConfig(t *testing.T) {
