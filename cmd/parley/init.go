@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"parley/cmd/internal/tables"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -47,6 +49,8 @@ type initialised struct {
 	Login  []string `json:"login"`         // channels that are linked later
 	// ForeignEnv are the variables of a file .env that was there before and is not known to be the user's: the folder is not trusted.
 	ForeignEnv []string `json:"foreign_env,omitempty"`
+	// Remaining are the variables that the file .env held before, and keeps.
+	Remaining []string `json:"remaining,omitempty"`
 	// Stored are the variables of the environment whose values were stored: in Env, or in Config.
 	Stored []string `json:"stored,omitempty"`
 
@@ -78,6 +82,10 @@ func (c initCmd) Run(e *env) error {
 	foreign, err := c.foreignEnv(d, filepath.Dir(path))
 	if err != nil {
 		return err
+	}
+	if len(foreign) == 0 {
+		d.Getenv = configfile.WithEnvFile(path, os.Getenv)
+		d.InFile = func(name string) bool { return os.Getenv(name) == "" && d.Getenv(name) != "" }
 	}
 	a, notes, err := c.answers(e, d)
 	if err == nil && !c.Yes {
@@ -178,6 +186,15 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 		return err
 	}
 	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes, ForeignEnv: foreign, Stored: a.Stored}
+	fresh, err := configfile.ParseEnv(envPath, vars)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if _, written := fresh[name]; !written && len(foreign) == 0 {
+			out.Remaining = append(out.Remaining, name)
+		}
+	}
 	keep := func(path string) error {
 		to, err := keepOld(path)
 		if to != "" {
@@ -210,7 +227,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	if m := a.Model; m.API != "" {
 		key := m.Key
 		if m.Var != "" {
-			key = channels.NewSecret(os.Getenv(m.Var))
+			key = channels.NewSecret(getenv(m.Var))
 		}
 		out.Notes = append(out.Notes, models.NotesOn(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})...)
 	}
@@ -236,7 +253,13 @@ func initWords(p *page, out initialised) {
 		}
 		p.printf("Stored %s from the environment in %s.\n", strings.Join(out.Stored, ", "), in)
 	}
-	if len(out.Kept) > 0 {
+	if len(out.Remaining) > 0 {
+		p.printf("%s keeps %s from before. Remove the lines that parley must not use.\n", filepath.Join(filepath.Dir(out.Config), configfile.EnvName), strings.Join(out.Remaining, ", "))
+	}
+	switch n := len(out.Kept); {
+	case n == 1:
+		p.printf("The old file is kept as %s.\n", out.Kept[0])
+	case n > 1:
 		p.printf("The old files are kept as %s.\n", strings.Join(out.Kept, " and "))
 	}
 	for _, n := range out.Notes {

@@ -143,13 +143,15 @@ func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []mode
 	if m.Var != "" {
 		problem, rejected := d.Try(e.ctx, m)
 		if rejected {
-			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, m.Var)
+			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or remove the variable from the environment and from .env.", problem, m.Var)
 		}
 		if problem != "" {
 			fmt.Fprintf(os.Stderr, "%s parley uses the key anyway.\n", problem)
 		}
-		a.Stored = append(a.Stored, m.Var)
-		a.Model = m.Stored(d.Getenv)
+		if d.InFile == nil || !d.InFile(m.Var) {
+			a.Stored = append(a.Stored, m.Var)
+			a.Model = m.Stored(d.Getenv)
+		}
 	}
 	return nil, nil
 }

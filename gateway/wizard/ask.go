@@ -27,6 +27,7 @@ type Dialog struct {
 	Providers []models.Provider
 	Getenv    func(string) string
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
+	InFile    func(name string) bool   // Getenv has the variable from the file .env that stays; nil = never
 	Inline    bool                     // secrets go into the configuration without a question
 }
 
