@@ -35,7 +35,7 @@ type initCmd struct {
 	Channel []string          `placeholder:"CHANNEL" help:"Channel without a token, to be linked later with parley login."`
 	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"URL of another server in place of the platform's own."`
 	Owner   []string          `placeholder:"CHANNEL:ID" help:"Owner of the host: channel and user id."`
-	Model   string            `placeholder:"PROVIDER/MODEL" help:"Language model. Its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY. Default: the model that parley finds."`
+	Model   string            `placeholder:"PROVIDER/MODEL" help:"Language model, or none. Its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY. Default: the model that parley finds."`
 	Inline  bool              `help:"Write secrets into the configuration, not into a file .env beside it."`
 	State   string            `placeholder:"DIR" help:"State folder."`
 	asJSON
@@ -68,13 +68,16 @@ func (c initCmd) Run(e *env) error {
 		d.Out = os.Stderr // the questions
 	}
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
-		d.Hidden = func() (string, error) {
-			b, err := term.ReadPassword(fd)
-			return string(b), err
-		}
+		d.Hidden = func(ask func()) (string, error) { return hidden(fd, ask) }
 	}
 	for k, u := range c.APIURL {
 		d.APIURLs[channels.Kind(k)] = u
+		if _, err := channelRow(d, "--api-url "+k, k); err != nil {
+			return err
+		}
+		if bad := d.BadURL(channels.Kind(k)); bad != "" {
+			return misuse("--api-url %s=%s: %s", k, u, bad)
+		}
 	}
 	if err := c.mayReplace(d, path); err != nil {
 		return err
@@ -98,7 +101,18 @@ func (c initCmd) Run(e *env) error {
 		return err
 	}
 	a.State = c.State
-	return c.write(e, a, path, notes, foreign)
+	return c.write(e, a, path, append(notes, c.unused(a)...), foreign)
+}
+
+// hidden reads a line that the terminal does not show, from before the question is there.
+func hidden(fd int, ask func()) (string, error) {
+	was, err := term.MakeRaw(fd) // ReadPassword hides the input, too late
+	if err != nil {
+		return "", err
+	}
+	ask()
+	b, err := term.ReadPassword(fd)
+	return string(b), errors.Join(err, term.Restore(fd, was))
 }
 
 // missing names the flags for what was not answered, one line each.
@@ -109,8 +123,10 @@ func missing(a wizard.Answers) string {
 	if a.Agent == "" {
 		line("--name NAME", "the name of the agent")
 	}
-	if a.Model.Name == "" {
+	if m := a.Model; m.Name == "" && !m.None {
 		line("--model PROVIDER/MODEL", "the language model; its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY")
+	} else if wizard.HasAPI(m.API) && m.BaseURL == "" && m.Key.IsZero() && m.Var == "" {
+		line(strings.ToUpper(m.API)+"_API_KEY", "the key of "+m.Name+", as a variable of the environment")
 	}
 	if len(a.Channels) == 0 {
 		line("--token 'CHANNEL=$NAME'", "the token of a bot, from a variable")
@@ -137,10 +153,15 @@ func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 		return nil
 	case err != nil:
 		return err
-	case c.Yes:
-		return misuse("%s exists; use --force to replace the file, or --config FILE to write another", path)
+	}
+	exists := misuse("%s exists; use --force to replace the file, or --config FILE to write another", path)
+	if c.Yes {
+		return exists
 	}
 	yes, err := d.Yes(path+" exists. Replace the file? (parley keeps the old one beside it)", false)
+	if errors.Is(err, wizard.ErrEnded) {
+		return exists
+	}
 	if err == nil && !yes {
 		err = failed(exitRefused, "kept", "%s was left as it is", path)
 	}

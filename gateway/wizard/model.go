@@ -36,6 +36,7 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 			return err
 		}
 		if s == "none" {
+			a.Model = Model{None: true}
 			d.say("  The built-in demo model answers; it understands only a few phrases. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider with its model later.\n")
 			return nil
 		}

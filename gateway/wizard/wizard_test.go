@@ -101,7 +101,7 @@ func TestModelQuestions(t *testing.T) {
 		"rejected":    {map[string]string{"OPENAI_API_KEY": "bad"}, "\nopenai\nbad\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
 		"forbidden":   {nil, "openai\nlimited\n\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
 		"allowed":     {nil, "openai\nlimited\ny\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("limited")}},
-		"not liked":   {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{}},
+		"not liked":   {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{None: true}},
 		"a server":    {nil, "ftp://x\nhttp://127.0.0.1:1/v1\nsecret\n\n", Model{Name: "local/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
 		"its server":  {map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "openai\nsecret\n\n", Model{Name: "openai/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
 		"openai":      {nil, "openai\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
@@ -175,5 +175,21 @@ func TestNamedModel(t *testing.T) {
 	want := Model{Name: "openai/mine", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("k")}
 	if err := d.NamedModel(t.Context(), "openai/mine", &a); err != nil || a.Model != want || !HasAPI("openai") || HasAPI("mine") {
 		t.Errorf("%+v, %v: %s", a.Model, err, &out)
+	}
+}
+
+// TestSecretIsHidden: what is typed is hidden before the question is shown, so that a token that is pasted at once is not.
+func TestSecretIsHidden(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	d := Dialog{Out: &out, Hidden: func(ask func()) (string, error) {
+		if out.Len() != 0 {
+			t.Errorf("asked before: %q", &out)
+		}
+		ask()
+		return "s", nil
+	}}
+	if s, err := d.secret("Token"); err != nil || s.Reveal() != "s" || !strings.Contains(out.String(), "Token; input is hidden: ") {
+		t.Errorf("%q, %v", &out, err)
 	}
 }
