@@ -302,5 +302,5 @@ func (x *exam) zones(context.Context) []Finding {
 	if _, err := time.LoadLocation(name); err != nil && !strings.HasPrefix(name, "/") {
 		return []Finding{warn(check, "set TZ to a name such as Europe/Berlin, or unset it", "TZ is %q, which is not a time zone; jobs and resets use UTC", name)}
 	}
-	return []Finding{fine(check, "the time is %s", x.Now().Format("2006-01-02 15:04:05 MST"))}
+	return []Finding{fine(check, "the time zone is %s", x.Now().Format("MST (-07:00)"))}
 }
