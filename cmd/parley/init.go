@@ -349,7 +349,7 @@ func replaceFile(path string, text []byte) error {
 		}
 		return replaceFile(to, text)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	f, err := filesystem.Part(path)
 	if err != nil {
 		return err
 	}

@@ -206,3 +206,12 @@ func TestInitFlags(t *testing.T) {
 		}
 	}
 }
+
+// A folder that takes no file is named, and not the temporary file.
+func TestReplaceFileNamesTheFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "missing")
+	if err := replaceFile(filepath.Join(dir, "x.yaml"), nil); err == nil || strings.Contains(err.Error(), ".part") || !strings.Contains(err.Error(), "in the folder "+dir) {
+		t.Error(err)
+	}
+}
