@@ -269,6 +269,14 @@ func TestSuspendedHost(t *testing.T) {
 	}
 }
 
+// The finding names the folder, and not the file that was tried.
+func TestWritableNamesNoTemporaryFile(t *testing.T) {
+	t.Parallel()
+	if err := writable(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), ".doctor-") {
+		t.Error(err)
+	}
+}
+
 // One row tells what the clock shows: a clock that differs from a platform's gets no tick.
 func TestClock(t *testing.T) {
 	t.Parallel()

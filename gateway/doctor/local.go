@@ -137,6 +137,9 @@ func (x *exam) state(context.Context) (out []Finding) {
 
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-")
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err // without the name of the temporary file
+	}
 	if err != nil {
 		return err
 	}
