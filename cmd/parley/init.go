@@ -64,10 +64,12 @@ func (c initCmd) Run(e *env) error {
 		path = usualConfig()
 	}
 	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}, Inline: c.Inline}
-	if c.JSON {
-		d.Out = os.Stderr // the questions
+	fd := int(os.Stdin.Fd())
+	terminal := term.IsTerminal(fd)
+	if c.JSON || !terminal {
+		d.Out = os.Stderr // the questions: only the result goes to a program
 	}
-	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
+	if terminal {
 		d.Hidden = func(ask func()) (string, error) { return hidden(fd, ask) }
 	}
 	for k, u := range c.APIURL {

@@ -215,3 +215,14 @@ func TestReplaceFileNamesTheFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Without a terminal, standard output has the result only, and none when nothing was written.
+func TestInitQuestionsWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cmd := w.command("--config", "config.yaml", "init")
+	cmd.Stdin = strings.NewReader("Ada\n")
+	if out, err := cmd.Output(); err == nil || len(out) != 0 {
+		t.Errorf("%v: %q", err, out)
+	}
+}
