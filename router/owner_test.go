@@ -312,9 +312,10 @@ func TestOwnerWhoIsNotLetIn(t *testing.T) {
 func TestStartWithACode(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		for who, want := range map[string]string{routertest.Owner: " You are one of my owners.", routertest.Guest: " You are not my owner. To become one, add `fake:2002`"} {
+		for who, want := range map[string]string{routertest.Owner: "You are one of my owners. Write to me as you would to a person.",
+			routertest.Guest: "`parley init` takes its code only while it waits for one. You are not my owner. To become one, add `fake:2002`"} {
 			for _, text := range []string{"/start ABCDEFG2", "/start: ABCDEFG2"} {
-				if got := g.Asks(routertest.Direct(who), who, text); !strings.HasPrefix(got, "If this is a code of `parley init`, it was used already or is no longer valid."+want) {
+				if got := g.Asks(routertest.Direct(who), who, text); !strings.HasPrefix(got, want) {
 					t.Errorf("%s: %q", text, got)
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -118,10 +117,7 @@ func within(outer, folder string) bool {
 
 // toFile writes a backup beside the file that it becomes, and reads it back first.
 func (c backupCmd) toFile(e *env, conf *config.Config, path string) (m backup.Manifest, size int64, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // nobody else's, and only its owner can read it
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return m, 0, fmt.Errorf("create %s: %w", path, e.Err) // the name of the part says nothing to people
-	}
+	f, err := filesystem.Part(path)
 	if err != nil {
 		return m, 0, err
 	}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"parley/cmd/internal/tables"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -33,7 +35,7 @@ type initCmd struct {
 	Channel []string          `placeholder:"CHANNEL" help:"Channel without a token, to be linked later with parley login."`
 	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"URL of another server in place of the platform's own."`
 	Owner   []string          `placeholder:"CHANNEL:ID" help:"Owner of the host: channel and user id."`
-	Model   string            `placeholder:"PROVIDER/MODEL" help:"Language model. Its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY. Default: the model that parley finds."`
+	Model   string            `placeholder:"PROVIDER/MODEL" help:"Language model, or none. Its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY. Default: the model that parley finds."`
 	Inline  bool              `help:"Write secrets into the configuration, not into a file .env beside it."`
 	State   string            `placeholder:"DIR" help:"State folder."`
 	asJSON
@@ -47,6 +49,8 @@ type initialised struct {
 	Login  []string `json:"login"`         // channels that are linked later
 	// ForeignEnv are the variables of a file .env that was there before and is not known to be the user's: the folder is not trusted.
 	ForeignEnv []string `json:"foreign_env,omitempty"`
+	// Remaining are the variables that the file .env held before, and keeps.
+	Remaining []string `json:"remaining,omitempty"`
 	// Stored are the variables of the environment whose values were stored: in Env, or in Config.
 	Stored []string `json:"stored,omitempty"`
 
@@ -60,17 +64,22 @@ func (c initCmd) Run(e *env) error {
 		path = usualConfig()
 	}
 	d := wizard.Dialog{In: wizard.NewInput(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}, Inline: c.Inline}
-	if c.JSON {
-		d.Out = os.Stderr // the questions
+	fd := int(os.Stdin.Fd())
+	terminal := term.IsTerminal(fd)
+	if c.JSON || !terminal {
+		d.Out = os.Stderr // the questions: only the result goes to a program
 	}
-	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
-		d.Hidden = func() (string, error) {
-			b, err := term.ReadPassword(fd)
-			return string(b), err
-		}
+	if terminal {
+		d.Hidden = func(ask func()) (string, error) { return hidden(fd, ask) }
 	}
 	for k, u := range c.APIURL {
 		d.APIURLs[channels.Kind(k)] = u
+		if _, err := channelRow(d, "--api-url "+k, k); err != nil {
+			return err
+		}
+		if bad := d.BadURL(channels.Kind(k)); bad != "" {
+			return misuse("--api-url %s=%s: %s", k, u, bad)
+		}
 	}
 	if err := c.mayReplace(d, path); err != nil {
 		return err
@@ -78,6 +87,10 @@ func (c initCmd) Run(e *env) error {
 	foreign, err := c.foreignEnv(d, filepath.Dir(path))
 	if err != nil {
 		return err
+	}
+	if len(foreign) == 0 {
+		d.Getenv = configfile.WithEnvFile(path, os.Getenv)
+		d.InFile = func(name string) bool { return os.Getenv(name) == "" && d.Getenv(name) != "" }
 	}
 	a, notes, err := c.answers(e, d)
 	if err == nil && !c.Yes {
@@ -90,7 +103,18 @@ func (c initCmd) Run(e *env) error {
 		return err
 	}
 	a.State = c.State
-	return c.write(e, a, path, notes, foreign)
+	return c.write(e, a, path, append(notes, c.unused(a)...), foreign)
+}
+
+// hidden reads a line that the terminal does not show, from before the question is there.
+func hidden(fd int, ask func()) (string, error) {
+	was, err := term.MakeRaw(fd) // ReadPassword hides the input, too late
+	if err != nil {
+		return "", err
+	}
+	ask()
+	b, err := term.ReadPassword(fd)
+	return string(b), errors.Join(err, term.Restore(fd, was))
 }
 
 // missing names the flags for what was not answered, one line each.
@@ -101,8 +125,10 @@ func missing(a wizard.Answers) string {
 	if a.Agent == "" {
 		line("--name NAME", "the name of the agent")
 	}
-	if a.Model.Name == "" {
+	if m := a.Model; m.Name == "" && !m.None {
 		line("--model PROVIDER/MODEL", "the language model; its key comes from OPENAI_API_KEY or ANTHROPIC_API_KEY")
+	} else if wizard.HasAPI(m.API) && m.BaseURL == "" && m.Key.IsZero() && m.Var == "" {
+		line(strings.ToUpper(m.API)+"_API_KEY", "the key of "+m.Name+", as a variable of the environment")
 	}
 	if len(a.Channels) == 0 {
 		line("--token 'CHANNEL=$NAME'", "the token of a bot, from a variable")
@@ -129,10 +155,15 @@ func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 		return nil
 	case err != nil:
 		return err
-	case c.Yes:
-		return misuse("%s exists; use --force to replace the file, or --config FILE to write another", path)
+	}
+	exists := misuse("%s exists; use --force to replace the file, or --config FILE to write another", path)
+	if c.Yes {
+		return exists
 	}
 	yes, err := d.Yes(path+" exists. Replace the file? (parley keeps the old one beside it)", false)
+	if errors.Is(err, wizard.ErrEnded) {
+		return exists
+	}
 	if err == nil && !yes {
 		err = failed(exitRefused, "kept", "%s was left as it is", path)
 	}
@@ -178,6 +209,15 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 		return err
 	}
 	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes, ForeignEnv: foreign, Stored: a.Stored}
+	fresh, err := configfile.ParseEnv(envPath, vars)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if _, written := fresh[name]; !written && len(foreign) == 0 {
+			out.Remaining = append(out.Remaining, name)
+		}
+	}
 	keep := func(path string) error {
 		to, err := keepOld(path)
 		if to != "" {
@@ -210,7 +250,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	if m := a.Model; m.API != "" {
 		key := m.Key
 		if m.Var != "" {
-			key = channels.NewSecret(os.Getenv(m.Var))
+			key = channels.NewSecret(getenv(m.Var))
 		}
 		out.Notes = append(out.Notes, models.NotesOn(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})...)
 	}
@@ -236,7 +276,13 @@ func initWords(p *page, out initialised) {
 		}
 		p.printf("Stored %s from the environment in %s.\n", strings.Join(out.Stored, ", "), in)
 	}
-	if len(out.Kept) > 0 {
+	if len(out.Remaining) > 0 {
+		p.printf("%s keeps %s from before. Remove the lines that parley must not use.\n", filepath.Join(filepath.Dir(out.Config), configfile.EnvName), strings.Join(out.Remaining, ", "))
+	}
+	switch n := len(out.Kept); {
+	case n == 1:
+		p.printf("The old file is kept as %s.\n", out.Kept[0])
+	case n > 1:
 		p.printf("The old files are kept as %s.\n", strings.Join(out.Kept, " and "))
 	}
 	for _, n := range out.Notes {
@@ -305,7 +351,7 @@ func replaceFile(path string, text []byte) error {
 		}
 		return replaceFile(to, text)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	f, err := filesystem.Part(path)
 	if err != nil {
 		return err
 	}

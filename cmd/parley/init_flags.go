@@ -21,8 +21,12 @@ import (
 func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []models.Note, err error) {
 	a.Agent, a.Env = c.Name, !c.Inline
 	for _, kind := range slices.Sorted(maps.Keys(c.Token)) {
-		if _, err := channelRow(d, "--token "+kind, kind); err != nil {
+		row, err := channelRow(d, "--token "+kind, kind)
+		if err != nil {
 			return a, nil, err
+		}
+		if !wizard.HasToken(row) {
+			return a, nil, misuse("--token %s: the channel has no token; use --channel %s", kind, kind)
 		}
 		ch, err := c.tokenOf(e, d, kind)
 		if err != nil {
@@ -64,6 +68,24 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "use --owner CHANNEL:ID, or later parley pairing approve CHANNEL CODE"})
 	}
 	return a, notes, nil
+}
+
+// unused names what the answers say of channels that have no account.
+func (c initCmd) unused(a wizard.Answers) (notes []models.Note) {
+	has := func(kind string) bool {
+		return slices.ContainsFunc(a.Channels, func(ch wizard.Channel) bool { return string(ch.Kind) == kind })
+	}
+	for _, o := range a.Owners {
+		if kind, _, _ := strings.Cut(o, ":"); !has(kind) {
+			notes = append(notes, models.Note{Text: "the file names the owner " + o + ", but has no account of " + kind, Fix: "add channels." + kind + " to the file"})
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.APIURL)) {
+		if !has(kind) {
+			notes = append(notes, models.Note{Text: "--api-url " + kind + " is not used: the file has no account of " + kind, Fix: "add channels." + kind + " to the file"})
+		}
+	}
+	return notes
 }
 
 // channelRow returns the row of a channel that a flag names.
@@ -113,7 +135,11 @@ func (c initCmd) tokenOf(e *env, d wizard.Dialog, kind string) (ch wizard.Channe
 
 // model takes the model that the flags name, or that is found, and tests its key. The notes say why there is none.
 func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []models.Note, err error) {
-	if !c.Yes && c.Model == "" {
+	switch {
+	case c.Model == "none":
+		a.Model.None = true
+		return nil, nil
+	case !c.Yes && c.Model == "":
 		return nil, nil // the question looks for one
 	}
 	m, why, found := d.Detect(e.ctx, c.Model)
@@ -143,13 +169,15 @@ func (c initCmd) model(e *env, d wizard.Dialog, a *wizard.Answers) (notes []mode
 	if m.Var != "" {
 		problem, rejected := d.Try(e.ctx, m)
 		if rejected {
-			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or unset it.", problem, m.Var)
+			return nil, failed(exitRefused, "unauthorized", "%s Set another key in %s, or remove the variable from the environment and from .env.", problem, m.Var)
 		}
 		if problem != "" {
 			fmt.Fprintf(os.Stderr, "%s parley uses the key anyway.\n", problem)
 		}
-		a.Stored = append(a.Stored, m.Var)
-		a.Model = m.Stored(d.Getenv)
+		if d.InFile == nil || !d.InFile(m.Var) {
+			a.Stored = append(a.Stored, m.Var)
+			a.Model = m.Stored(d.Getenv)
+		}
 	}
 	return nil, nil
 }

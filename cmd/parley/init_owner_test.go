@@ -144,7 +144,15 @@ func TestInitStoresTheKey(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(w.dir, ".env")); err != nil || !strings.Contains(string(b), "OPENAI_API_KEY='sk-stored'") {
 		t.Errorf("%v: %s", err, b)
 	}
-	w.env = nil // another shell
+	w.env = []string{"OPENAI_BASE_URL=" + w.model.URL() + "/v1"} // another shell
+	out, code = w.cli("init", "--yes", "--force", "--state", "state")
+	if code != 0 || strings.Contains(out, "no language model") || strings.Contains(out, "Stored") || !strings.Contains(out, "keeps OPENAI_API_KEY from before") {
+		t.Errorf("a key that .env keeps: exit %d: %s", code, out)
+	}
+	if b, err := os.ReadFile(filepath.Join(w.dir, "config.yaml")); err != nil || !strings.Contains(string(b), "${OPENAI_API_KEY}") {
+		t.Errorf("%v: %s", err, b)
+	}
+	w.env = nil
 	if out, code := w.cli("check"); code != 0 || strings.Contains(out, "not set") {
 		t.Errorf("exit %d: %s", code, out)
 	}

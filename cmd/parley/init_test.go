@@ -177,19 +177,52 @@ func TestInitFlags(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(w.dir, "config.yaml")); err != nil || !bytes.Contains(b, []byte(`"telegram:1001"`)) {
 		t.Errorf("%v: %s", err, b)
 	}
+	if out, code := w.cli("init", "--force", "--name", "A", "--model", "openai/gpt-5.1", "--token", "telegram="+w.tg.Token(), bot[0], bot[1], "--owner", "telegram:1001"); code != exitUsage || !strings.Contains(out, "\n  OPENAI_API_KEY           the key of openai/gpt-5.1, as a variable of the environment") {
+		t.Errorf("without a key: exit %d, %s", code, out)
+	}
+	if out, err := w.answering([]string{"Ada", "none"}, append(bot, "--force")...); err == nil || strings.Contains(out, "--model PROVIDER") || strings.Contains(out, "--name NAME") {
+		t.Errorf("what was answered is missing: %v, %s", err, out)
+	}
+	if out, code := w.cli("init", "--yes", "--force", "--model", "none", "--owner", "telegram:1001", "--api-url", "discord=http://127.0.0.1:1"); code != 0 || strings.Contains(out, "no language model") ||
+		!strings.Contains(out, "the owner telegram:1001, but has no account of telegram") || !strings.Contains(out, "--api-url discord is not used") {
+		t.Errorf("flags that nothing uses: exit %d, %s", code, out)
+	}
 	for flag, want := range map[string]string{
-		"--owner=telegram:olga!":    "--owner telegram:olga!: use a numeric id such as 1001",
-		"--owner=1001":              "--owner 1001: write CHANNEL:ID, for example telegram:1001",
-		"--owner=zebra:1001":        `--owner zebra:1001: there is no channel "zebra"; the channels are telegram, discord, whatsapp`,
-		"--token=telegram=@nofile":  "--token telegram=@nofile: open ",
-		"--token=telegram=$NOTHING": "--token telegram=$NOTHING: the variable NOTHING is not set",
-		"--token=zebra=1":           `--token zebra: there is no channel "zebra"`,
-		"--channel=zebra":           `--channel zebra: there is no channel "zebra"`,
-		"--model=openai/gpt-5.1":    "set OPENAI_API_KEY",
-		"--model=ollama/qwen3:8b":   `no server of "ollama" was found; to start Ollama: ollama serve`,
+		"--owner=telegram:olga!":     "--owner telegram:olga!: use a numeric id such as 1001",
+		"--owner=1001":               "--owner 1001: write CHANNEL:ID, for example telegram:1001",
+		"--owner=zebra:1001":         `--owner zebra:1001: there is no channel "zebra"; the channels are telegram, discord, whatsapp`,
+		"--token=telegram=@nofile":   "--token telegram=@nofile: open ",
+		"--token=telegram=$NOTHING":  "--token telegram=$NOTHING: the variable NOTHING is not set",
+		"--token=whatsapp=xx":        "--token whatsapp: the channel has no token; use --channel whatsapp",
+		"--api-url=zebra=http://x":   `--api-url zebra: there is no channel "zebra"`,
+		"--api-url=telegram=ftp://x": "--api-url telegram=ftp://x: want an address like https://",
+		"--token=zebra=1":            `--token zebra: there is no channel "zebra"`,
+		"--channel=zebra":            `--channel zebra: there is no channel "zebra"`,
+		"--model=openai/gpt-5.1":     "set OPENAI_API_KEY",
+		"--model=ollama/qwen3:8b":    `no server of "ollama" was found; to start Ollama: ollama serve`,
 	} {
 		if out, code := w.cli("init", "--yes", "--force", flag); code != exitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d, %s", flag, code, out)
 		}
+	}
+}
+
+// A folder that takes no file is named, and not the temporary file.
+func TestReplaceFileNamesTheFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "missing")
+	if err := replaceFile(filepath.Join(dir, "x.yaml"), nil); err == nil || strings.Contains(err.Error(), ".part") || !strings.Contains(err.Error(), "in the folder "+dir) {
+		t.Error(err)
+	}
+}
+
+// Without a terminal, standard output has the result only, and none when nothing was written.
+func TestInitQuestionsWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cmd := w.command("--config", "config.yaml", "init")
+	cmd.Stdin = strings.NewReader("Ada\n")
+	if out, err := cmd.Output(); err == nil || len(out) != 0 {
+		t.Errorf("%v: %q", err, out)
 	}
 }

@@ -175,6 +175,10 @@ func meant(err error) error {
 			names = append(names, n.Name)
 		}
 	}
+	path := p.Context.Path
+	if i := slices.IndexFunc(path, func(e *kong.Path) bool { return e.Command == node }); i > 0 && node == node.Parent.DefaultCmd {
+		p.Context.Path = path[:i] // nobody named the default: the usage is the group's
+	}
 	if near, ok := config.Closest(word, names); ok {
 		return fmt.Errorf("%w, did you mean %q?", err, near)
 	}

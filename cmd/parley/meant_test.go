@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"parley/gateway/api"
 	"parley/sessions"
@@ -22,6 +25,18 @@ func TestMeant(t *testing.T) {
 		}
 		if got := meant(err).Error(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "did you mean") {
 			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+// The usage below a mistyped command is that of its group, not of the group's default command.
+func TestMeantUsage(t *testing.T) {
+	t.Parallel()
+	for _, group := range []string{"pairing", "sessions"} {
+		_, err := grammar(&cli{}).Parse([]string{group, "lisst"})
+		p, ok := errors.AsType[*kong.ParseError](meant(err))
+		if !ok || p.Context.Selected() == nil || p.Context.Selected().Name != group {
+			t.Errorf("%s: %v", group, err)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"parley/gateway/filesystem"
 )
 
 // trustName is the file in the user's own folder that lists the trusted folders. It is in no state folder: a configuration may name
@@ -238,7 +240,7 @@ func changeTrusted(getenv func(string) string, change func([]TrustedFolder) []Tr
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), trustName+".*.part") // only the user reads it
+	f, err := filesystem.Part(path)
 	if err != nil {
 		return err
 	}

@@ -193,14 +193,14 @@ func wrong(check, fix, format string, a ...any) Finding {
 	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Fix: fix}
 }
 
-// FirstStep says what to do first, and about what; "" = nothing needs to be done.
+// FirstStep says what to do first, and about what, unless that is the host; "" = nothing needs to be done.
 func FirstStep(fs []Finding) string {
-	for _, f := range fs {
-		if about := cmp.Or(f.About, f.Check); f.Next && !strings.Contains(f.Fix, about) {
-			return about + ": " + f.Fix
-		} else if f.Next {
-			return f.Fix
-		}
+	i := slices.IndexFunc(fs, func(f Finding) bool { return f.Next })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	if fs[i].Check == "host" {
+		return fs[i].Fix
+	}
+	return cmp.Or(fs[i].About, fs[i].Check) + ": " + fs[i].Fix
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/models"
+	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
 
@@ -141,9 +143,10 @@ func TestStoppedServer(t *testing.T) {
 func TestFirstStep(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]Finding{
-		"telegram/biz: get a new token":  {Check: "telegram/biz", Fix: "get a new token"},
-		"models.providers.a.apiKey: set": {Check: "config", About: "models.providers.a.apiKey", Fix: "set"},
-		"start the host: parley":         {Check: "host", Fix: "start the host: parley"},
+		"telegram/biz: get a new token":     {Check: "telegram/biz", Fix: "get a new token"},
+		"models.providers.a.apiKey: set":    {Check: "config", About: "models.providers.a.apiKey", Fix: "set"},
+		"start the host: parley":            {Check: "host", Fix: "start the host: parley"},
+		"telegram: get a token of telegram": {Check: "telegram", Fix: "get a token of telegram"},
 	} {
 		f.Next = true
 		if got := FirstStep([]Finding{{Check: "disk"}, f}); got != want {
@@ -254,6 +257,60 @@ func TestFindings(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What the error of a host that hangs says to do is what doctor says to do.
+func TestSuspendedHost(t *testing.T) {
+	t.Parallel()
+	fs := setup{platform: "http://127.0.0.1:1", hostErr: errors.New("no answer within 3s\nIf it is suspended, run `kill -CONT 7`.")}.run(t)
+	i := slices.IndexFunc(fs, func(f Finding) bool { return f.Check == "host" })
+	if f := fs[i]; f.Fix != "If it is suspended, run `kill -CONT 7`." || !strings.HasSuffix(f.Text, "no answer within 3s") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The finding names the folder, and not the file that was tried.
+func TestWritableNamesNoTemporaryFile(t *testing.T) {
+	t.Parallel()
+	if err := writable(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), ".doctor-") {
+		t.Error(err)
+	}
+}
+
+// One row tells what the clock shows: a clock that differs from a platform's gets no tick.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	for off, certificates := range map[time.Duration]bool{40 * time.Second: false, 2 * time.Hour: true} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
+		}))
+		fs := setup{platform: srv.URL, models: []string{"m1"}}.run(t)
+		srv.Close()
+		expect(t, fs, "time", Warning, "the clock of this machine differs by")
+		for _, f := range fs {
+			if f.Check == "time" && f.Level == Warning && strings.Contains(f.Text, "certificates") != certificates {
+				t.Errorf("%s: %s", off, f.Text)
+			}
+			if f.Check == "time" && f.Level == Fine && strings.Contains(f.Text, "the time is") {
+				t.Errorf("a tick for a clock that is wrong: %+v", f)
+			}
+		}
+	}
+}
+
+// A database that cannot be read for its permissions is not damaged: no backup is restored over it.
+func TestUnreadableStore(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("open the store: %w", &fs.PathError{Op: "open", Path: "parley.db", Err: fs.ErrPermission})
+	if f := unusable("/state", err); !strings.Contains(f.Fix, "chown -R USER /state") || strings.Contains(f.Fix, "restore") {
+		t.Errorf("%+v", f)
+	}
+	if f := unusable("/state", fmt.Errorf("%w: parley.db", sessions.ErrDamaged)); !strings.Contains(f.Fix, "parley restore FILE") {
+		t.Errorf("%+v", f)
+	}
+	if f := unusable("/state", errors.New("input/output error")); strings.Contains(f.Fix, "parley restore FILE") {
+		t.Errorf("%+v", f)
+	}
 }
 
 func TestInvalidConfig(t *testing.T) {

@@ -137,6 +137,9 @@ func (x *exam) state(context.Context) (out []Finding) {
 
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-")
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err // without the name of the temporary file
+	}
 	if err != nil {
 		return err
 	}
@@ -242,17 +245,29 @@ func (x *exam) store(ctx context.Context) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return []Finding{fine(check, "there is no database yet; the first start creates one")}
 	case err != nil:
-		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
+		return []Finding{unusable(x.Config.State, err)}
 	}
 	in, err := sqlstore.Inspect(ctx, path)
 	if err != nil {
-		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
+		return []Finding{unusable(x.Config.State, err)}
 	}
 	if in.Missing > 0 {
 		return []Finding{warn(check, "put the newer database back, or run parley restore FILE; to accept the copy, start the host",
 			"the database is a copy from before an upgrade (schema version %d) and lacks %s", in.Schema, channels.Plural(in.Missing, "later commit"))}
 	}
 	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %s, %s", in.Schema, channels.Plural(in.Sessions, "session"), channels.Plural(in.Messages, "message"))}
+}
+
+// unusable is the finding for a database that cannot be read. Only a damaged one needs a backup.
+func unusable(state string, err error) Finding {
+	fix := "check the disk and its mount, then run parley doctor again"
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		fix = "give the folder to the user that runs parley: chown -R USER " + state
+	case errors.Is(err, sessions.ErrDamaged):
+		fix = "restore a backup: parley restore FILE"
+	}
+	return wrong("store", fix, "%v", err)
 }
 
 // server reaches a database server. Its password is never shown.
@@ -290,5 +305,5 @@ func (x *exam) zones(context.Context) []Finding {
 	if _, err := time.LoadLocation(name); err != nil && !strings.HasPrefix(name, "/") {
 		return []Finding{warn(check, "set TZ to a name such as Europe/Berlin, or unset it", "TZ is %q, which is not a time zone; jobs and resets use UTC", name)}
 	}
-	return []Finding{fine(check, "the time is %s", x.Now().Format("2006-01-02 15:04:05 MST"))}
+	return []Finding{fine(check, "the time zone is %s", x.Now().Format("MST (-07:00)"))}
 }

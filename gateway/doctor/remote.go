@@ -21,13 +21,17 @@ import (
 	"parley/gateway/models"
 )
 
-// maxClockOffset is how far the clock may be off before something is said.
-const maxClockOffset = 30 * time.Second
+// How far the clock may be off before something is said, and before new certificates may be rejected.
+const (
+	maxClockOffset    = 30 * time.Second
+	certificateOffset = 10 * time.Minute
+)
 
 func (x *exam) running(context.Context) []Finding {
 	const check = "host"
 	if x.hostErr != nil {
-		return []Finding{wrong(check, "run parley logs, then restart the host", "the host of this state folder does not answer: %v", x.hostErr)}
+		why, fix, _ := strings.Cut(x.hostErr.Error(), "\n")
+		return []Finding{wrong(check, cmp.Or(fix, "run parley logs, then restart the host"), "the host of this state folder does not answer: %s", why)}
 	}
 	if x.unasked {
 		return []Finding{warn(check, "correct the configuration first", "cannot ask for a running host while the configuration is invalid")}
@@ -252,7 +256,11 @@ func (x *exam) reach(ctx context.Context, check, address string, clock bool) []F
 		return out
 	}
 	if off := began.Add(took / 2).Sub(at); off.Abs() > maxClockOffset {
-		out = append(out, warn("time", "let the system set the clock: timedatectl set-ntp true", "the clock of this machine differs by %s from that of %s; jobs run at wrong times, and certificates may be rejected", off.Abs().Round(time.Second), u.Host))
+		effect := "jobs run at wrong times"
+		if off.Abs() > certificateOffset {
+			effect += ", and certificates may be rejected"
+		}
+		out = append(out, warn("time", "let the system set the clock: timedatectl set-ntp true", "the clock of this machine differs by %s from that of %s; %s", off.Abs().Round(time.Second), u.Host, effect))
 	}
 	return out
 }

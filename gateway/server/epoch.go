@@ -37,7 +37,7 @@ func (s *Server) SignOut() error {
 
 // writeEpoch replaces the file; it is on disk when it returns.
 func writeEpoch(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), backup.EpochFile+".*.part")
+	f, err := filesystem.Part(path)
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,12 @@ import (
 type Dialog struct {
 	In        *Input
 	Out       io.Writer
-	Hidden    func() (string, error) // reads a line without showing it; nil = as any other
+	Hidden    func(ask func()) (string, error) // hides what is typed, calls ask, and reads a line; nil = as any other
 	Adapters  []accounts.Adapter
 	Providers []models.Provider
 	Getenv    func(string) string
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
+	InFile    func(name string) bool   // Getenv has the variable from the file .env that stays; nil = never
 	Inline    bool                     // secrets go into the configuration without a question
 }
 
@@ -66,8 +67,7 @@ func (d Dialog) secret(question string) (channels.Secret, error) {
 		s, err := d.Line(question, "")
 		return channels.NewSecret(s), err
 	}
-	d.say("%s; input is hidden: ", question)
-	s, err := d.Hidden()
+	s, err := d.Hidden(func() { d.say("%s; input is hidden: ", question) })
 	d.say("\n")
 	if err != nil {
 		return channels.Secret{}, ErrEnded
@@ -106,7 +106,7 @@ func (d Dialog) Ask(ctx context.Context, a Answers) (Answers, error) {
 			return a, err
 		}
 	}
-	if a.Model.Name == "" {
+	if a.Model.Name == "" && !a.Model.None {
 		if err := d.model(ctx, &a); err != nil {
 			return a, err
 		}
@@ -210,6 +210,25 @@ func tokenField(row accounts.Adapter) (about string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// HasToken reports whether the accounts of a channel have a token.
+func HasToken(row accounts.Adapter) bool {
+	_, ok := tokenField(row)
+	return ok
+}
+
+// BadURL says what is wrong with the address of a channel's server; "" = nothing.
+func (d Dialog) BadURL(kind channels.Kind) string {
+	_, _, err := d.account(Channel{Kind: kind, APIURL: d.APIURLs[kind]})
+	if invalid, ok := errors.AsType[*config.Invalid](err); ok {
+		for _, p := range invalid.Problems {
+			if strings.HasSuffix(p.Key, ".apiUrl") {
+				return p.Text
+			}
+		}
+	}
+	return ""
 }
 
 // Wrong reports whether an error of Check says that the token is none, rather than that it could not be found out.

@@ -36,6 +36,7 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 			return err
 		}
 		if s == "none" {
+			a.Model = Model{None: true}
 			d.say("  The built-in offline model answers; it understands only a few phrases. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider with its model later.\n")
 			return nil
 		}
@@ -43,8 +44,7 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 		u, bad := url.Parse(s)
 		switch {
 		case i >= 0:
-			k := known[i]
-			a.Model = Model{Name: k.name + "/" + k.model, API: k.api}
+			a.Model = d.named(known[i].name + "/" + known[i].model)
 		case bad == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
 			a.Model = Model{Name: "local/", API: "openai", BaseURL: s}
 		default:
@@ -66,11 +66,15 @@ func HasAPI(provider string) bool {
 
 // NamedModel takes the model provider/model of a provider of HasAPI, and asks for its key.
 func (d Dialog) NamedModel(ctx context.Context, name string, a *Answers) error {
-	provider, _, _ := strings.Cut(name, "/")
-	m := Model{Name: name, API: provider}
-	_, err := d.key(ctx, &m)
-	a.Model = m
+	a.Model = d.named(name)
+	_, err := d.key(ctx, &a.Model)
 	return err
+}
+
+// named is the model provider/model of a provider of HasAPI, on the server that the environment names.
+func (d Dialog) named(name string) Model {
+	provider, _, _ := strings.Cut(name, "/")
+	return Model{Name: name, API: provider, BaseURL: d.Getenv(variable(provider) + "_BASE_URL")}
 }
 
 // FoundModel takes a model whose key the environment has. Without a key that works, the question about the model stays open.
@@ -87,6 +91,10 @@ func (d Dialog) found(ctx context.Context, m Model, a *Answers) (ok bool, err er
 			if err != nil || !ok {
 				return false, err
 			}
+		}
+		if d.InFile != nil && d.InFile(m.Var) {
+			a.Model = m
+			return true, nil
 		}
 		store, err := d.Yes("Store "+m.Var+" for parley? Otherwise parley has the key only when its environment sets "+m.Var, true)
 		if err != nil {
@@ -183,8 +191,12 @@ func (d Dialog) keep(m Model, err error) (bool, error) {
 // key asks for the key of a model, and returns the models that its provider has; nil = unknown.
 func (d Dialog) key(ctx context.Context, m *Model) (names []string, err error) {
 	provider, _, _ := strings.Cut(m.Name, "/")
+	question := "  Key for " + provider
+	if m.BaseURL != "" {
+		question += " at " + m.BaseURL + "; press Enter if the server needs none"
+	}
 	for {
-		if m.Key, err = d.secret("  Key for " + provider + "; press Enter if the server needs none"); err != nil {
+		if m.Key, err = d.secret(question); err != nil {
 			return nil, err
 		}
 		names, err := d.try(ctx, *m)

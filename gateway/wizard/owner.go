@@ -112,6 +112,14 @@ func (d Dialog) askOwner(row accounts.Adapter) (string, error) {
 	}
 }
 
+// ownerOr returns the owner with an id, and asks again where it is none.
+func (d Dialog) ownerOr(row accounts.Adapter, id string) (string, error) {
+	if owner, ok := d.owner(row, id); ok {
+		return owner, nil
+	}
+	return d.askOwner(row)
+}
+
 // owner returns the owner with an id, and says what is wrong with an id that is none.
 func (d Dialog) owner(row accounts.Adapter, id string) (owner string, ok bool) {
 	owner, err := Owner(row, id)
@@ -143,10 +151,16 @@ func (d Dialog) findOwner(ctx context.Context, c Channel, row accounts.Adapter) 
 			if err != nil || id == "" {
 				return "", err
 			}
-			if owner, ok := d.owner(row, id); ok {
-				return owner, nil
+			return d.ownerOr(row, id)
+		case errors.Is(err, errExpired):
+			id, err := d.Line("  The code has expired. Press Enter for a new code, or type your id", "")
+			if err != nil {
+				return "", err
 			}
-			return d.askOwner(row)
+			if id != "" {
+				return d.ownerOr(row, id)
+			}
+			continue
 		case err != nil:
 			d.say("  %v\n", err)
 			return d.askOwner(row)
@@ -223,8 +237,10 @@ func (d Dialog) listen(ctx context.Context, c Channel, code *oneTime) (who chann
 			<-ended
 			return who, errAnswered
 		case <-ended:
-			if ran == nil {
-				ran = context.Cause(run)
+			if cause := context.Cause(run); errors.Is(cause, errExpired) {
+				return who, errExpired
+			} else if ran == nil {
+				ran = cause
 			}
 			return who, fmt.Errorf("cannot receive messages for %s: %w", c.Name, ran)
 		case <-look.C:

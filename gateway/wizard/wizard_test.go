@@ -95,17 +95,22 @@ func TestModelQuestions(t *testing.T) {
 		in   string
 		want Model
 	}{
-		"found":     {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\nn\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
-		"stored":    {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Key: channels.NewSecret("k")}},
-		"rejected":  {map[string]string{"OPENAI_API_KEY": "bad"}, "\nopenai\nbad\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
-		"forbidden": {nil, "openai\nlimited\n\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
-		"allowed":   {nil, "openai\nlimited\ny\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("limited")}},
-		"not liked": {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{}},
-		"a server":  {nil, "ftp://x\nhttp://127.0.0.1:1/v1\nsecret\n\n", Model{Name: "local/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
-		"openai":    {nil, "openai\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+		"found":       {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\nn\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
+		"in the file": {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
+		"stored":      {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Key: channels.NewSecret("k")}},
+		"rejected":    {map[string]string{"OPENAI_API_KEY": "bad"}, "\nopenai\nbad\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+		"forbidden":   {nil, "openai\nlimited\n\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+		"allowed":     {nil, "openai\nlimited\ny\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("limited")}},
+		"not liked":   {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{None: true}},
+		"a server":    {nil, "ftp://x\nhttp://127.0.0.1:1/v1\nsecret\n\n", Model{Name: "local/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
+		"its server":  {map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "openai\nsecret\n\n", Model{Name: "openai/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
+		"openai":      {nil, "openai\nk\n\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
 	} {
 		var out bytes.Buffer
 		d := Dialog{In: NewInput(strings.NewReader(c.in)), Out: &out, Providers: providers, Getenv: func(n string) string { return c.env[n] }}
+		if name == "in the file" {
+			d.InFile = func(n string) bool { return n == "ANTHROPIC_API_KEY" }
+		}
 		var a Answers
 		if err := d.model(t.Context(), &a); err != nil || a.Model != c.want {
 			t.Errorf("%s: %+v, %v, want %+v\n%s", name, a.Model, err, c.want, &out)
@@ -165,10 +170,26 @@ func TestCauseNamesTheHost(t *testing.T) {
 func TestNamedModel(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	d := Dialog{In: NewInput(strings.NewReader("k\n")), Out: &out, Providers: []models.Provider{{API: "openai", List: func(context.Context, agent.Provider) ([]string, error) { return []string{"other"}, nil }}}}
+	d := Dialog{In: NewInput(strings.NewReader("k\n")), Out: &out, Getenv: func(n string) string { return map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}[n] }, Providers: []models.Provider{{API: "openai", List: func(context.Context, agent.Provider) ([]string, error) { return []string{"other"}, nil }}}}
 	var a Answers
-	want := Model{Name: "openai/mine", API: "openai", Key: channels.NewSecret("k")}
+	want := Model{Name: "openai/mine", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("k")}
 	if err := d.NamedModel(t.Context(), "openai/mine", &a); err != nil || a.Model != want || !HasAPI("openai") || HasAPI("mine") {
 		t.Errorf("%+v, %v: %s", a.Model, err, &out)
+	}
+}
+
+// TestSecretIsHidden: what is typed is hidden before the question is shown, so that a token that is pasted at once is not.
+func TestSecretIsHidden(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	d := Dialog{Out: &out, Hidden: func(ask func()) (string, error) {
+		if out.Len() != 0 {
+			t.Errorf("asked before: %q", &out)
+		}
+		ask()
+		return "s", nil
+	}}
+	if s, err := d.secret("Token"); err != nil || s.Reveal() != "s" || !strings.Contains(out.String(), "Token; input is hidden: ") {
+		t.Errorf("%q, %v", &out, err)
 	}
 }

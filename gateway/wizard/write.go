@@ -35,6 +35,7 @@ type Model struct {
 	API     string
 	BaseURL string
 	Key     channels.Secret
+	None    bool   // the built-in demo model, by choice
 	Var     string // the key is in this variable of the environment already
 }
 
@@ -107,7 +108,7 @@ func (a Answers) channels(b *strings.Builder, keep func(string, channels.Secret)
 	if len(a.Channels) == 0 {
 		return
 	}
-	b.WriteString("\n# Strangers who write to a bot directly get a code, which you approve: parley pairing approve. In groups it listens where\n# it is let in (docs/channels.md).\nchannels:\n")
+	b.WriteString("\n# Strangers who write to a bot directly get a code, which you approve: parley pairing approve. In a group, a bot reads messages\n# only where this file lets the group in (docs/channels.md).\nchannels:\n")
 	for _, c := range a.Channels {
 		fmt.Fprintf(b, "  %s:", c.Kind)
 		if c.Token.IsZero() && c.APIURL == "" {

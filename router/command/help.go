@@ -9,17 +9,17 @@ import (
 	"parley/policy"
 )
 
-// cmdHelp also answers the /start that Telegram sends first, alone or with the word of a link. A code of parley init that arrives here was not
-// waited for.
+// cmdHelp also answers the /start that Telegram sends first, alone or with the word of a link. A code of parley init may arrive here after init took
+// it, from its owner, or while init still waits for it.
 func cmdHelp(_ context.Context, r *Table, c Call) (Result, error) {
+	owner := ""
 	if policy.IsCode(c.Arg) {
-		about := " You are one of my owners."
 		if !c.Owner {
-			about = " You are not my owner." + c.howToOwn()
+			return Result{Text: "`parley init` takes its code only while it waits for one. You are not my owner." + c.howToOwn()}, nil
 		}
-		return Result{Text: "If this is a code of `parley init`, it was used already or is no longer valid." + about}, nil
+		owner = "You are one of my owners. "
 	}
-	return Result{Text: "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
+	return Result{Text: owner + "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
 		"`/commands` lists all that I understand."}, nil
 }
 
