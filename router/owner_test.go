@@ -141,6 +141,37 @@ func TestOwnerAfterAConversation(t *testing.T) {
 	})
 }
 
+// The deny of a new owner's own session does not apply to the owner's session that has messages: the approval says so and how to set it again, and
+// the explanation is about the session that is named.
+func TestOwnerWhoWasMuted(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		approve(g, "ann", sessions.FirstOwner)
+		g.Talk(routertest.Direct("ann"), "ann", "apples")
+		approve(g, "bo", sessions.NoOwner)
+		g.Talk(routertest.Direct("bo"), "bo", "pears")
+		g.Idle(2)
+		if _, err := g.Router.Patch(t.Context(), "agent:main:fake:direct:bo", sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+			t.Fatal(err)
+		}
+		b, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "bo", sessions.AnyOwner)
+		if err != nil || b.Moved != sessions.MovedLoud || !strings.Contains(b.AboutOwner(), "no longer applies to this chat") || !strings.Contains(b.AboutOwner(), "`parley sessions patch agent:main:main --send-policy deny`") {
+			t.Errorf("%+v, %v: %s", b, err, b.AboutOwner())
+		}
+		main := sessions.MainKey("main")
+		for range 2 { // also before the first message as an owner
+			x, err := g.Router.Explain(t.Context(), main, routertest.Direct("bo"))
+			if err != nil || x.Session != main || !x.Verdict.Allowed() || x.Steps[0].Rule != "sessions of the chat" || !strings.Contains(x.Steps[0].Why, "agent:main:fake:direct:bo") {
+				t.Errorf("%+v, %v", x, err)
+			}
+			if x, err := g.Router.Explain(t.Context(), "", routertest.Direct("bo")); err != nil || x.Verdict.Allowed() { // from elsewhere
+				t.Errorf("%+v, %v", x, err)
+			}
+			g.Talk(routertest.Direct("bo"), "bo", "plums")
+		}
+	})
+}
+
 // An owner whom the configuration names since a reload goes on with the conversation that they had.
 func TestOwnerByAReload(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
