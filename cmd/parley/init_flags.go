@@ -61,7 +61,7 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 		return a, nil, err
 	}
 	if len(a.Channels) > 0 && len(a.Owners) == 0 && c.Yes {
-		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "use --owner CHANNEL:ID, or later parley pairing approve CHANNEL CODE"})
+		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner, if no person was let in before", Fix: "use --owner CHANNEL:ID, or later parley pairing approve CHANNEL CODE"})
 	}
 	return a, notes, nil
 }

@@ -94,7 +94,7 @@ func (d Dialog) owners(ctx context.Context, a *Answers) error {
 		}
 	}
 	if len(a.Owners) == 0 && len(a.Channels) > 0 {
-		d.say("  No owner yet. The first person whom you approve becomes the owner: parley pairing approve CHANNEL CODE\n")
+		d.say("  No owner yet. The first person whom you approve becomes the owner, if no person was let in before: parley pairing approve CHANNEL CODE\n")
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (a Answers) Files() (text, env []byte) {
 			fmt.Fprintf(&b, "      apiKey: %s\n", keep(variable(provider)+"_API_KEY", m.Key))
 		}
 	}
-	b.WriteString("\n# Owners: they may use every command. Without one, the first person who is approved becomes the owner. Send /whoami to a bot to see your id.\ncommands:\n  ownerAllowFrom: [")
+	b.WriteString("\n# Owners: they may use every command. Without one, the first person ever approved becomes the owner. Send /whoami to a bot to see your id.\ncommands:\n  ownerAllowFrom: [")
 	for i, o := range a.Owners {
 		if i > 0 {
 			b.WriteString(", ")
