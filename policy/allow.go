@@ -26,8 +26,12 @@ func (o Owners) Is(kind channels.Kind, u channels.Sender) bool {
 // OwnerEntry returns the entry that names one person; ok is false for an id that an entry would read as something else.
 func OwnerEntry(kind channels.Kind, id channels.UserID) (entry string, ok bool) {
 	text := string(id)
-	return string(kind) + ":" + text, kind != "" && text != "" && text != "*" && text == strings.TrimSpace(text) && !strings.HasPrefix(text, "@")
+	return string(kind) + ":" + text, kind != "" && text != "" && text != "*" && text == strings.TrimSpace(text) && !strings.HasPrefix(text, "@") && !IsGroupID(id)
 }
+
+// IsGroupID reports whether an id is that of a group, which writes in the name of every anonymous administrator: Telegram's are below zero.
+// source: core.telegram.org/bots/api#message, sender_chat
+func IsGroupID(id channels.UserID) bool { return strings.HasPrefix(string(id), "-") }
 
 // Check finds entries that match no person, or every person.
 func (o Owners) Check(known []channels.Kind) []Problem {
@@ -39,10 +43,12 @@ func (o Owners) Check(known []channels.Kind) []Problem {
 			out = append(out, Problem{Path: path, Message: fmt.Sprintf("%q names no channel: write <channel>:<user id>, with one of %s", e, joinKinds(known))})
 			continue
 		}
-		switch rest, _ := cutKind(e, known[at]); rest {
-		case "", "@":
+		switch rest, _ := cutKind(e, known[at]); {
+		case IsGroupID(channels.UserID(rest)):
+			out = append(out, Problem{Path: path, Warning: true, Message: fmt.Sprintf("%q is the id of a group; every anonymous administrator of the group is an owner", e)})
+		case rest == "" || rest == "@":
 			out = append(out, Problem{Path: path, Message: fmt.Sprintf("%q names no person: write %s:<user id>", e, known[at])})
-		case "*":
+		case rest == "*":
 			out = append(out, Problem{Path: path, Warning: true, Message: fmt.Sprintf("everybody on %s is an owner", known[at])})
 		}
 	}

@@ -55,16 +55,24 @@ func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) 
 }
 
 // Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). Without an address it is about
-// what the session says in its own chat. With one it is about what is sent there from elsewhere, as Send does: there a session of the chat
-// that denies wins.
+// what the session says in its own chat, and so with the address of a chat that writes to the named session. With another address it is about what
+// is sent there from elsewhere, as Send does: there a session of the chat that denies wins.
 func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (x Explanation, err error) {
 	set := r.settings.Load()
 	s, meant, to, err := r.deciding(ctx, key, set.Moved.Current(to))
 	if err != nil {
 		return x, err
 	}
-	subject, rules := set.PolicySubject(s, to), set.Session.SendPolicy
-	x = Explanation{Session: s.Key, To: to, Verdict: rules.Evaluate(subject), Steps: rules.Explain(subject)}
+	decides := s
+	if own, err := r.writesTo(ctx, set, to, meant); err != nil {
+		return x, err
+	} else if own && key != "" && s.Key != meant { // the other session decides only about what comes from elsewhere
+		if decides, err = r.store.Get(ctx, meant); err != nil {
+			return x, err
+		}
+	}
+	subject, rules := set.PolicySubject(decides, to), set.Session.SendPolicy
+	x = Explanation{Session: decides.Key, To: to, Verdict: rules.Evaluate(subject), Steps: rules.Explain(subject)}
 	if s.Key != meant {
 		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
 			Why: fmt.Sprintf("this chat has also written to the session %s, whose policy denies, so the host sends nothing here from elsewhere. Answers of the session %s in its own chat do not depend on that", s.Key.Shown(), meant.Shown())})
@@ -73,6 +81,13 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
 	}
 	return x, nil
+}
+
+// writesTo reports whether a chat has written to a session, or writes to it from now on.
+func (r *Router) writesTo(ctx context.Context, set *settings.Snapshot, to channels.Address, key sessions.Key) (bool, error) {
+	known, err := r.store.Known(ctx, to)
+	next, _, _ := set.Routes.Key(channels.Inbound{Event: channels.Message, Address: to, Sender: set.Person(to.Channel, channels.Sender{ID: channels.UserID(to.Chat)})})
+	return next == key || slices.Contains(known, key), err
 }
 
 // Explanation shows how the send policy comes to a verdict.

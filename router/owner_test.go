@@ -141,6 +141,37 @@ func TestOwnerAfterAConversation(t *testing.T) {
 	})
 }
 
+// The deny of a new owner's own session does not apply to the owner's session that has messages: the approval says so and how to set it again, and
+// the explanation is about the session that is named.
+func TestOwnerWhoWasMuted(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, unowned)
+		approve(g, "ann", sessions.FirstOwner)
+		g.Talk(routertest.Direct("ann"), "ann", "apples")
+		approve(g, "bo", sessions.NoOwner)
+		g.Talk(routertest.Direct("bo"), "bo", "pears")
+		g.Idle(2)
+		if _, err := g.Router.Patch(t.Context(), "agent:main:fake:direct:bo", sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+			t.Fatal(err)
+		}
+		b, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, "bo", sessions.AnyOwner)
+		if err != nil || b.Moved != sessions.MovedLoud || !strings.Contains(b.AboutOwner(), "no longer applies to this chat") || !strings.Contains(b.AboutOwner(), "`parley sessions patch agent:main:main --send-policy deny`") {
+			t.Errorf("%+v, %v: %s", b, err, b.AboutOwner())
+		}
+		main := sessions.MainKey("main")
+		for range 2 { // also before the first message as an owner
+			x, err := g.Router.Explain(t.Context(), main, routertest.Direct("bo"))
+			if err != nil || x.Session != main || !x.Verdict.Allowed() || x.Steps[0].Rule != "sessions of the chat" || !strings.Contains(x.Steps[0].Why, "agent:main:fake:direct:bo") {
+				t.Errorf("%+v, %v", x, err)
+			}
+			if x, err := g.Router.Explain(t.Context(), "", routertest.Direct("bo")); err != nil || x.Verdict.Allowed() { // from elsewhere
+				t.Errorf("%+v, %v", x, err)
+			}
+			g.Talk(routertest.Direct("bo"), "bo", "plums")
+		}
+	})
+}
+
 // An owner whom the configuration names since a reload goes on with the conversation that they had.
 func TestOwnerByAReload(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
@@ -278,7 +309,11 @@ func TestOwnerOnTwoAccounts(t *testing.T) {
 // owner of them, and others read the key of the configuration.
 func TestOwnerWhoIsNotLetIn(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing, func(s *settings.Snapshot) {
+			a := s.Accounts[routertest.Account]
+			a.Access.AllowFrom = append(a.Access.AllowFrom, "di")
+			s.Accounts[routertest.Account] = a
+		})
 		boss := routertest.Direct(routertest.Owner)
 		refuse := func(word string, owner sessions.Ownership, kind error, want string) {
 			t.Helper()
@@ -291,10 +326,21 @@ func TestOwnerWhoIsNotLetIn(t *testing.T) {
 		refuse("ann", sessions.AnyOwner, sessions.ErrConflict, "fake:ann still waits for approval; approve the code that the bot gave this person: parley pairing approve fake CODE --owner")
 		refuse("ann", sessions.FirstOwner, sessions.ErrConflict, "approve the code that the bot gave this person: parley pairing approve fake CODE")
 		refuse("bo", sessions.AnyOwner, sessions.ErrNotFound, "no person on fake has this code or this id; let the person write to the bot, then approve the code that the bot gives: parley pairing approve fake CODE --owner")
+		if got := g.Fake.Texts(routertest.Direct("ann")); !strings.Contains(strings.Join(got, ""), "To make you an owner, they run that command with --owner.") {
+			t.Errorf("%q", got)
+		}
+		refuse("di", sessions.AnyOwner, sessions.ErrConflict, "the bot gives fake:di no code, because allowFrom lets this person in; to make this person an owner, add fake:di to commands.ownerAllowFrom and run: parley reload")
+		refuse(routertest.Owner, sessions.AnyOwner, sessions.ErrConflict, "is an owner already, by commands.ownerAllowFrom")
+		for user, by := range map[channels.UserID]string{"di": "allowFrom of the account ", routertest.Owner: "commands.ownerAllowFrom"} {
+			if _, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", user); !errors.Is(err, sessions.ErrNotFound) || !strings.Contains(err.Error(), "was not let in by a code but by "+by) {
+				t.Errorf("%s: %v", user, err)
+			}
+		}
 		refuse("NOTACODE", sessions.FirstOwner, sessions.ErrNotFound, "no pairing on fake is waiting for this code")
 		g.Asks(boss, routertest.Owner, "/pair reject "+code)
 		refuse("ann", sessions.AnyOwner, sessions.ErrConflict, "fake:ann was turned down; to let this person ask again: parley pairing remove fake ann")
 		approve(g, "cy", sessions.NoOwner)
+		refuse("cy", sessions.FirstOwner, sessions.ErrNotFound, "fake:cy was let in already; to make this person an owner: parley pairing approve fake cy --owner")
 		if got := g.Asks(routertest.Direct("cy"), "cy", "/whoami"); !strings.HasSuffix(got, "To become an owner, run `parley pairing approve fake cy --owner` on the host.") {
 			t.Errorf("%q", got)
 		}

@@ -29,9 +29,10 @@ type Moved string
 
 // The values of Moved. The zero value: there was no conversation.
 const (
-	MovedNow   Moved = "moved" // it is the owner's session now
-	MovedLater Moved = "later" // an answer is under way: it is moved with the next message, if that comes later
-	MovedNever Moved = "kept"  // the owner's session has messages already
+	MovedNow   Moved = "moved"     // it is the owner's session now
+	MovedLater Moved = "later"     // an answer is under way: it is moved with the next message, if that comes later
+	MovedNever Moved = "kept"      // the owner's session has messages already
+	MovedLoud  Moved = "kept_deny" // as MovedNever, and the send policy deny of the person's session stays with it: the owner's session has none
 )
 
 // Decided is what DecidePairing, GrantOwner and RevokePairing did.
@@ -67,8 +68,13 @@ func (a Approval) AboutOwner() string {
 		fmt.Fprintf(&b, " The conversation so far continues in `%s`.", a.To)
 	case MovedLater:
 		fmt.Fprintf(&b, " The bot is still answering. With the first message after that answer, the conversation so far moves to `%s`.", a.To)
-	case MovedNever:
+	case MovedNever, MovedLoud:
 		fmt.Fprintf(&b, " The conversation so far was not moved and stays in `%s`, because `%s` has messages already.", a.From, a.To)
+	}
+	if a.Moved == MovedLoud {
+		fmt.Fprintf(&b, " The `/send off` of that session no longer applies to this chat: answers leave. To withhold them again, for all owners, "+
+			"send `/send off` in this chat or run `parley sessions patch %s --send-policy deny`. "+
+			"To withhold them in this chat only, add a deny rule with `to` to `session.sendPolicy`.", a.To)
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"encoding/base64"
 	"errors"
 	"regexp"
 	"strings"
@@ -18,6 +19,17 @@ var (
 	userMention = regexp.MustCompile(`^<@!?([0-9]+)>$`) // https://discord.com/developers/docs/reference#message-formatting
 	chatMention = regexp.MustCompile(`^<#([0-9]+)>$`)
 )
+
+// Bot returns the id of the bot, with which its token begins as base64. "" = the token is none.
+// source: docs.discord.com/developers/reference#authentication
+func (c *Config) Bot() channels.UserID {
+	first, _, _ := strings.Cut(c.Token.Reveal(), ".")
+	id, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(first, "="))
+	if err != nil || !snowflake.Match(id) {
+		return ""
+	}
+	return channels.UserID(id)
+}
 
 // Person reads how people write who a user is: an id, a mention or @name.
 func Person(text string) (channels.UserID, error) {

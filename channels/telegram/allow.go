@@ -13,6 +13,16 @@ var (
 	errGroup  = errors.New("use a negative numeric id such as -1001234567890; send /whoami in the group to see it")
 )
 
+// Bot returns the id of the bot, with which its token begins. "" = the token is none.
+// source: core.telegram.org/bots/features#generating-an-authentication-token
+func (c *Config) Bot() channels.UserID {
+	id, _, _ := strings.Cut(c.Token.Reveal(), ":")
+	if n, ok := whole(id); ok {
+		return userID(n)
+	}
+	return ""
+}
+
 // Person reads how people write who a user is: an id or @name.
 func Person(text string) (channels.UserID, error) {
 	text = strings.TrimSpace(text)

@@ -134,7 +134,7 @@ func missing(a wizard.Answers) string {
 		line("--token 'CHANNEL=$NAME'", "the token of a bot, from a variable")
 	}
 	if len(a.Owners) == 0 {
-		line("--owner CHANNEL:ID", "the owner; default: the first person who is approved")
+		line("--owner CHANNEL:ID", "the owner; default: the first person ever approved")
 	}
 	return b.String()
 }

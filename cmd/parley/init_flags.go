@@ -52,7 +52,7 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 			err = misuse("--owner %s: write CHANNEL:ID, for example telegram:1001", o)
 		} else if row, missing := channelRow(d, "--owner "+o, kind); missing != nil {
 			return a, nil, missing
-		} else if o, err = wizard.Owner(row, id); err != nil {
+		} else if o, err = d.Owner(bot(a.Channels, row.Kind), row, id); err != nil {
 			err = misuse("--owner %s:%s: %w", kind, id, err)
 		}
 		if err == nil {
@@ -65,7 +65,7 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []mod
 		return a, nil, err
 	}
 	if len(a.Channels) > 0 && len(a.Owners) == 0 && c.Yes {
-		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner", Fix: "use --owner CHANNEL:ID, or later parley pairing approve CHANNEL CODE"})
+		notes = append(notes, models.Note{Text: "no owner is named. The first person whom you approve becomes the owner, if no person was let in before", Fix: "use --owner CHANNEL:ID, or later parley pairing approve CHANNEL CODE"})
 	}
 	return a, notes, nil
 }
@@ -86,6 +86,14 @@ func (c initCmd) unused(a wizard.Answers) (notes []models.Note) {
 		}
 	}
 	return notes
+}
+
+// bot returns the channel of a kind; zero = it is not among them.
+func bot(list []wizard.Channel, kind channels.Kind) (c wizard.Channel) {
+	if i := slices.IndexFunc(list, func(c wizard.Channel) bool { return c.Kind == kind }); i >= 0 {
+		c = list[i]
+	}
+	return c
 }
 
 // channelRow returns the row of a channel that a flag names.

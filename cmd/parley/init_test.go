@@ -149,8 +149,17 @@ func TestInitRefusals(t *testing.T) {
 	if got, err := os.ReadFile(env); err != nil || !strings.HasPrefix(string(got), "MINE=1\n") || strings.Contains(string(got), "=mine") {
 		t.Errorf("the variables: %v", err)
 	}
-	if out, code := w.cli("init", "--yes", "--force", "--owner", "telegram:ada!"); code != exitUsage {
-		t.Errorf("an owner that is none: exit %d, %s", code, out)
+	self, _, _ := strings.Cut(w.tg.Token(), ":")
+	for owner, why := range map[string]string{"ada!": "use a numeric id", "*": "use a numeric id", "-100500": "this is the id of a group", self: "this is the id of the bot itself"} {
+		if out, code := w.cli("init", "--yes", "--force", "--api-url", "telegram="+w.tg.URL(), "--token", "telegram="+w.tg.Token(), "--owner", "telegram:"+owner); code != exitUsage || !strings.Contains(out, why) {
+			t.Errorf("the owner %s, that is none: exit %d, %s", owner, code, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "owners.yaml"), []byte("channels: {telegram: {token: \"111:AAA\"}}\ncommands: {ownerAllowFrom: [\"telegram:1001\", \"telegram:-100500\", \"telegram:111\"]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := w.cli("--config", "owners.yaml", "check"); code != 0 || !strings.Contains(out, "is the id of a group; every anonymous administrator of the group is an owner") || !strings.Contains(out, "is the bot itself, which is never an owner") || strings.Contains(out, "1001") {
+		t.Errorf("check: exit %d, %s", code, out)
 	}
 }
 

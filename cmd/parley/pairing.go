@@ -61,12 +61,17 @@ func letIn(owner bool) string {
 type pairingApproveCmd struct {
 	Channel string `arg:"" help:"Kind of the channel, such as telegram."`
 	Code    string `arg:"" help:"Code that the bot gave the person; with --owner also the id of a person who was let in before."`
-	Owner   *bool  `negatable:"" help:"Make this person an owner, or not. Default: the first person ever let in becomes the owner, unless the configuration names one."`
+	Owner   bool   `xor:"owner" help:"Make this person an owner. Default: the first person ever let in becomes the owner, unless the configuration names one."`
+	NoOwner bool   `name:"no-owner" xor:"owner" help:"Let this person in without making them an owner."`
 	asJSON
 }
 
 func (c pairingApproveCmd) Run(e *env) error {
-	who, err := request[sessions.Approval](e, "POST /api/pairing/approve", api.PairingCall{Channel: channels.Kind(c.Channel), Code: c.Code, Owner: c.Owner})
+	call := api.PairingCall{Channel: channels.Kind(c.Channel), Code: c.Code}
+	if c.Owner || c.NoOwner {
+		call.Owner = &c.Owner
+	}
+	who, err := request[sessions.Approval](e, "POST /api/pairing/approve", call)
 	if err != nil {
 		return err
 	}

@@ -197,6 +197,9 @@ func TestPairing(t *testing.T) {
 	if out, exit := w.cli("pairing", "remove", "telegram", itoa(guest)); exit == 0 || !strings.Contains(out, "was neither approved nor rejected") {
 		t.Errorf("a second remove (exit %d): %s", exit, out)
 	}
+	if out, exit := w.cli("pairing", "approve", "telegram", "ABCDEFGH", "--owner", "--no-owner"); exit != exitUsage || !strings.Contains(out, "--owner and --no-owner") {
+		t.Errorf("both flags (exit %d): %s", exit, out)
+	}
 	w.tg.Say(guest, guest, "still there?")
 	if got := w.sent(guest, 4)[3].Text; !strings.Contains(got, "I do not know you yet") {
 		t.Errorf("after the removal: %q", got)

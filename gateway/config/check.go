@@ -316,12 +316,21 @@ func (k *checker) owners() {
 			case at != path:
 			case !ok:
 				return "send /whoami to the bot to see your id"
+			case policy.IsGroupID(channels.UserID(strings.TrimPrefix(o, kind+":"))):
+				return "use the id of a person; send /whoami to the bot in a direct chat to see yours"
 			case found && near != kind:
 				return fmt.Sprintf("did you mean %q?", near)
 			}
 		}
 		return ""
 	})
+	for i, o := range list {
+		for _, a := range k.config.Channels {
+			if id := a.Bot(); id != "" && strings.EqualFold(o, string(a.Kind)+":"+string(id)) {
+				k.report(Warning, fmt.Sprintf("commands.ownerAllowFrom[%d]", i), fmt.Sprintf("%q is the bot itself, which is never an owner", o), "use the id of a person; send /whoami to the bot to see yours")
+			}
+		}
+	}
 }
 
 // routes checks agents, bindings and the section session, and that bindings name channels and accounts that there are.

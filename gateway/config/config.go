@@ -108,6 +108,14 @@ type Account struct {
 	Line           int // where the account begins in the file, 0 = not in the file
 }
 
+// Bot returns the id of the account's own user, where its configuration tells that.
+func (a Account) Bot() channels.UserID {
+	if c, ok := a.Adapter.(interface{ Bot() channels.UserID }); ok {
+		return c.Bot()
+	}
+	return ""
+}
+
 // common is what every channel kind understands besides its adapter's own fields.
 type common struct {
 	Enabled        bool `yaml:"enabled" default:"true" doc:"false: the host does not connect the account, and required keys may be missing."`

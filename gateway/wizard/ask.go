@@ -16,6 +16,7 @@ import (
 	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/gateway/models"
+	"parley/policy"
 )
 
 // Dialog asks a person.
@@ -276,14 +277,21 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	return who.Identify(ctx)
 }
 
-// Owner returns channel:id for an id as its platform writes it. The error says what a right id looks like.
-func Owner(row accounts.Adapter, id string) (string, error) {
+// Owner returns channel:id for the id of a person as its platform writes it. The error says what a right id looks like. c is the channel whose bot
+// it must not be; zero = not known.
+func (d Dialog) Owner(c Channel, row accounts.Adapter, id string) (string, error) {
 	if row.Person != nil {
 		p, err := row.Person(id)
 		if err != nil {
 			return "", err
 		}
 		id = string(p)
+	}
+	if policy.IsGroupID(channels.UserID(id)) {
+		return "", errors.New("this is the id of a group; use the id of a person: send /whoami to the bot in a direct chat to see yours")
+	}
+	if _, a, err := d.account(c); err == nil && id == string(a.Bot()) {
+		return "", errors.New("this is the id of the bot itself; use the id of a person: send /whoami to the bot to see yours")
 	}
 	return string(row.Kind) + ":" + id, nil
 }

@@ -84,7 +84,7 @@ func (d Dialog) owners(ctx context.Context, a *Answers) error {
 		if c.Name != "" { // the platform knows the token
 			owner, err = d.findOwner(ctx, c, row)
 		} else {
-			owner, err = d.askOwner(row)
+			owner, err = d.askOwner(c, row)
 		}
 		if err != nil {
 			return err
@@ -94,35 +94,35 @@ func (d Dialog) owners(ctx context.Context, a *Answers) error {
 		}
 	}
 	if len(a.Owners) == 0 && len(a.Channels) > 0 {
-		d.say("  No owner yet. The first person whom you approve becomes the owner: parley pairing approve CHANNEL CODE\n")
+		d.say("  No owner yet. The first person whom you approve becomes the owner, if no person was let in before: parley pairing approve CHANNEL CODE\n")
 	}
 	return nil
 }
 
 // askOwner asks for the id of the owner until it is one. "" = not now.
-func (d Dialog) askOwner(row accounts.Adapter) (string, error) {
+func (d Dialog) askOwner(c Channel, row accounts.Adapter) (string, error) {
 	for {
 		id, err := d.Line(fmt.Sprintf("  Your own id on %s; press Enter to skip", row.Kind), "")
 		if err != nil || id == "" {
 			return "", err
 		}
-		if owner, ok := d.owner(row, id); ok {
+		if owner, ok := d.owner(c, row, id); ok {
 			return owner, nil
 		}
 	}
 }
 
 // ownerOr returns the owner with an id, and asks again where it is none.
-func (d Dialog) ownerOr(row accounts.Adapter, id string) (string, error) {
-	if owner, ok := d.owner(row, id); ok {
+func (d Dialog) ownerOr(c Channel, row accounts.Adapter, id string) (string, error) {
+	if owner, ok := d.owner(c, row, id); ok {
 		return owner, nil
 	}
-	return d.askOwner(row)
+	return d.askOwner(c, row)
 }
 
 // owner returns the owner with an id, and says what is wrong with an id that is none.
-func (d Dialog) owner(row accounts.Adapter, id string) (owner string, ok bool) {
-	owner, err := Owner(row, id)
+func (d Dialog) owner(c Channel, row accounts.Adapter, id string) (owner string, ok bool) {
+	owner, err := d.Owner(c, row, id)
 	if err != nil {
 		d.say("  %q is not an id on %s: %v\n", id, row.Kind, err)
 	}
@@ -151,29 +151,29 @@ func (d Dialog) findOwner(ctx context.Context, c Channel, row accounts.Adapter) 
 			if err != nil || id == "" {
 				return "", err
 			}
-			return d.ownerOr(row, id)
+			return d.ownerOr(c, row, id)
 		case errors.Is(err, errExpired):
 			id, err := d.Line("  The code has expired. Press Enter for a new code, or type your id", "")
 			if err != nil {
 				return "", err
 			}
 			if id != "" {
-				return d.ownerOr(row, id)
+				return d.ownerOr(c, row, id)
 			}
 			continue
 		case err != nil:
 			d.say("  %v\n", err)
-			return d.askOwner(row)
+			return d.askOwner(c, row)
 		}
 		yes, err := d.confirm(who)
 		if err != nil {
 			return "", err
 		}
 		if yes {
-			return Owner(row, string(who.ID))
+			return d.Owner(c, row, string(who.ID))
 		}
 	}
-	return d.askOwner(row)
+	return d.askOwner(c, row)
 }
 
 // confirm asks whether a person is the owner. An empty line is no answer: it may have been meant to skip the waiting.

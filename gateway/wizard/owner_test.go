@@ -239,7 +239,7 @@ func TestWaitingForTheOwner(t *testing.T) {
 			t.Errorf("shown: %s", out)
 		}
 		answer(t, typed, "")
-		if got := <-done; got != "[] <nil>" || !strings.Contains(out.String(), "first person whom you approve becomes the owner") {
+		if got := <-done; got != "[] <nil>" || !strings.Contains(out.String(), "first person whom you approve becomes the owner, if no person was let in before") {
 			t.Errorf("%s\n%s", got, out)
 		}
 	})

@@ -35,7 +35,7 @@ type Model struct {
 	API     string
 	BaseURL string
 	Key     channels.Secret
-	None    bool   // the built-in demo model, by choice
+	None    bool   // the built-in offline model, by choice
 	Var     string // the key is in this variable of the environment already
 }
 
@@ -92,7 +92,7 @@ func (a Answers) Files() (text, env []byte) {
 			fmt.Fprintf(&b, "      apiKey: %s\n", keep(variable(provider)+"_API_KEY", m.Key))
 		}
 	}
-	b.WriteString("\n# Owners: they may use every command. Without one, the first person who is approved becomes the owner. Send /whoami to a bot to see your id.\ncommands:\n  ownerAllowFrom: [")
+	b.WriteString("\n# Owners: they may use every command. Without one, the first person ever approved becomes the owner. Send /whoami to a bot to see your id.\ncommands:\n  ownerAllowFrom: [")
 	for i, o := range a.Owners {
 		if i > 0 {
 			b.WriteString(", ")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (c *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channe
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey send me `/pair approve %s` or run `parley pairing approve %s %s`\n\nThe code is valid for one hour.",
+	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey send me `/pair approve %s` or run `parley pairing approve %s %s`\n\nTo make you an owner, they run that command with `--owner`.\n\nThe code is valid for one hour.",
 		in.Address.Channel, in.Sender.ID, code, code, in.Address.Channel, code)
 	d := sessions.NewDelivery(sessions.Invite, key, in.Address, text, now.Add(min(pairingTTL, set.Delivery.TTL(sessions.Invite))))
 	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: channels.SenderName(in.Sender), Address: in.Address,
@@ -135,8 +136,8 @@ func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string,
 	return c.approval(set, p, owner, acc.Decided), nil
 }
 
-// notWaiting says what to do about a person who is named by their id and still waits or was turned down, and about an owner who is not known. nil =
-// anything else.
+// notWaiting says what to do about a person who is named by their id and still waits, was turned down or was let in already, and about an owner who
+// is not known. nil = anything else.
 func (c *Controller) notWaiting(ctx context.Context, kind channels.Kind, word string, owner sessions.Ownership) error {
 	approve := fmt.Sprintf("parley pairing approve %s CODE", kind)
 	if owner == sessions.AnyOwner {
@@ -155,10 +156,37 @@ func (c *Controller) notWaiting(ctx context.Context, kind channels.Kind, word st
 			return sessions.WithText(sessions.ErrConflict, "%s:%s still waits for approval; approve the code that the bot gave this person: %s", kind, word, approve)
 		}
 	}
-	if owner != sessions.AnyOwner {
-		return nil
+	by := letInBy(c.settings(), kind, channels.UserID(word))
+	switch {
+	case owner != sessions.AnyOwner:
+		people, err := c.store.Admitted(ctx)
+		if slices.ContainsFunc(people, func(p sessions.Admitted) bool { return p.Channel == kind && string(p.User) == word && !p.Owner }) {
+			return sessions.WithText(sessions.ErrNotFound, "%s:%s was let in already; to make this person an owner: parley pairing approve %[1]s %[2]s --owner", kind, word)
+		}
+		return err
+	case by == byOwners:
+		return sessions.WithText(sessions.ErrConflict, "%s:%s is an owner already, by %s", kind, word, by)
+	case by != "":
+		return sessions.WithText(sessions.ErrConflict, "the bot gives %s:%s no code, because allowFrom lets this person in; to make this person an owner, add %[1]s:%[2]s to %s and run: parley reload", kind, word, byOwners)
 	}
 	return sessions.WithText(sessions.ErrNotFound, "no person on %s has this code or this id; let the person write to the bot, then approve the code that the bot gives: %s", kind, approve)
+}
+
+// byOwners is the key of the configuration's owners.
+const byOwners = "commands.ownerAllowFrom"
+
+// letInBy names the list of the configuration that lets a person write in a direct chat without a code. "" = none.
+func letInBy(set *settings.Snapshot, kind channels.Kind, user channels.UserID) string {
+	who := set.Person(kind, channels.Sender{ID: user})
+	if set.Owners.Is(kind, who) {
+		return byOwners
+	}
+	for ref, a := range set.Accounts {
+		if ref.Channel == kind && a.Access.Admit(policy.Facts{Event: channels.Message, Address: channels.Address{Channel: kind, Account: ref.Account, Type: channels.Direct, Chat: channels.ChatID(user)}, Sender: who}).Outcome == policy.Admit {
+			return "allowFrom of the account " + string(ref.Account)
+		}
+	}
+	return ""
 }
 
 // approval says what became of a person.

@@ -143,6 +143,8 @@ func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account cha
 		who, user = people[0], people[0].User
 	case len(people) > 1:
 		return who, fmt.Errorf("%w: %s:%s is known on several accounts; name one of them: parley pairing list", sessions.ErrConflict, kind, user)
+	case letInBy(c.settings(), kind, user) != "":
+		return who, sessions.WithText(sessions.ErrNotFound, "%s:%s was not let in by a code but by %s: remove the entry from the configuration and run parley reload", kind, user, letInBy(c.settings(), kind, user))
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}

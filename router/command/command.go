@@ -217,15 +217,14 @@ func (c Call) wayToOwn() string {
 	return c.add("commands.ownerAllowFrom")
 }
 
-// howToBeListed says how the sender gets onto the allow list of the account.
+// howToBeListed says how the sender gets onto the allow list of a group: in a direct chat everybody who is let in is on it.
 func (c Call) howToBeListed() string {
-	switch {
-	case c.Inside:
+	if c.Inside {
 		return " Use a token with the scope admin."
-	case c.In.Address.Type.Several():
-		return " Ask an owner to add you to it."
 	}
-	return " To be on it, " + c.add("channels."+string(c.In.Address.Channel)+".allowFrom")
+	at := settings.Ref(c.In.Address)
+	key, _ := c.Set.Accounts[at].Access.GroupList(policy.FactsOf(c.In))
+	return fmt.Sprintf(" Ask an owner to add `%s:%s` to `%s` of the account `%s/%s`.", at.Channel, c.In.Sender.ID, key, at.Channel, at.Account)
 }
 
 // add says what is to be done on the host to put the sender into a list of the configuration.

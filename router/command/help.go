@@ -48,6 +48,11 @@ func (c Command) scope() string {
 
 func cmdWhoami(_ context.Context, _ *Table, c Call) (Result, error) {
 	role, how := "allowed to talk to me", ""
+	if c.named() {
+		role = "on my allow list"
+	} else if !c.Inside && !c.Owner {
+		how = "\n\nYou are not on my allow list." + c.howToBeListed()
+	}
 	if c.Owner {
 		role = "one of my owners"
 	} else if !c.Inside && !c.In.Address.Type.Several() {

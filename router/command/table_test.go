@@ -271,3 +271,33 @@ func (f *faulty) Get(ctx context.Context, key sessions.Key) (sessions.Session, e
 	}
 	return f.Store.Get(ctx, key)
 }
+
+// In an open group the refusal and /whoami name the list that counts there; a group that is listed by its id is as open as the others.
+func TestWhoIsOnTheList(t *testing.T) {
+	for name, c := range map[string]struct {
+		access policy.Access
+		want   string // "" = on the list
+	}{
+		"no list":       {policy.Access{GroupPolicy: policy.GroupOpen}, "groupAllowFrom"},
+		"a listed id":   {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"-5": {}}}, "groupAllowFrom"},
+		"of the people": {policy.Access{GroupPolicy: policy.GroupOpen, AllowFrom: []string{"7"}}, "allowFrom"},
+		"of groups":     {policy.Access{GroupPolicy: policy.GroupOpen, AllowFrom: []string{routertest.Guest}, GroupAllowFrom: []string{"7"}}, "groupAllowFrom"},
+		"by id":         {policy.Access{Groups: map[string]policy.GroupAccess{"-5": {}}}, ""},
+		"named":         {policy.Access{GroupPolicy: policy.GroupOpen, AllowFrom: []string{routertest.Guest}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Accounts[routertest.Account] = settings.Account{Access: c.access} })
+				says := func(text string) string { return g.Asks(routertest.Group("-5"), routertest.Guest, text) }
+				add := "Ask an owner to add `fake:2002` to `" + c.want + "` of the account `fake/default`."
+				who, refused := says("/whoami"), says("/think high")
+				if listed := strings.Contains(who, ", on my allow list."); listed != (c.want == "") || !listed && !strings.HasSuffix(who, "You are not on my allow list. "+add) {
+					t.Errorf("%q", who)
+				}
+				if no := "Only people on my allow list can use /think here. " + add; (refused == no) != (c.want != "") {
+					t.Errorf("%q", refused)
+				}
+			})
+		})
+	}
+}

@@ -40,7 +40,11 @@ func (s *Rows) HandOver(t *engine.Tx, h sessions.Handover) (sessions.Moved, erro
 		if err == nil && !used {
 			used, err = t.Exists("SELECT 1 FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(h.To))
 		}
-		if err != nil || used || at.Key != h.To {
+		switch {
+		case err == nil && !used && at.Key == h.To:
+		case old.Settings.SendPolicy == policy.Deny && at.Settings.SendPolicy != policy.Deny:
+			return sessions.MovedLoud, err
+		default:
 			return sessions.MovedNever, err
 		}
 	}
