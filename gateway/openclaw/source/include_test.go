@@ -177,7 +177,7 @@ func TestMisshapen(t *testing.T) {
 func TestReadFiles(t *testing.T) {
 	t.Parallel()
 	s, _ := load(t, map[string]string{"openclaw.json": `{$include: "./parts/base.json5", secrets: {providers: {f: {source: "file", path: "~/.openclaw/secrets.json"}}}}`,
-		"parts/base.json5": `{channels: {telegram: {botToken: {source: "file", provider: "f", id: "/t"}, accounts: {b: {tokenFile: "/home/node/.openclaw/b.txt"}}}}, agents: {defaults: {workspace: "/home/node/.openclaw/mine"}}}`,
+		"parts/base.json5": `{channels: {telegram: {botToken: {source: "file", provider: "f", id: "/t"}, accounts: {b: {tokenFile: "/home/u/.openclaw/b.txt"}}}}, agents: {defaults: {workspace: "/home/u/.openclaw/mine"}}}`,
 		"secrets.json":     `{"t": "made-up-secret"}`, "b.txt": "made-up-secret", "mine/USER.md": "Olga", "other.txt": "x"}, nil, nil)
 	for _, name := range []string{"openclaw.json", "parts/base.json5", "secrets.json", "b.txt", "mine"} {
 		if !slices.Contains(s.Read, name) {

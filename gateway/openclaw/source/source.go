@@ -136,7 +136,7 @@ func (f Folder) open(name string) ([]byte, error) {
 var folderNames = []string{".openclaw", ".moltbot", ".moldbot", ".clawdbot", ".clawdis"}
 
 // inside returns the name of a file in the folder. base is the folder of relative names. A file elsewhere gives false. A path below another state
-// folder, such as the one that a container has (/home/node/.openclaw), means this one.
+// folder, such as the one that a container has (its own .openclaw), means this one.
 func (f Folder) inside(name, base string) (string, bool) {
 	name = strings.ReplaceAll(strings.TrimSpace(name), `\`, "/")
 	homes := []string{f.Getenv("OPENCLAW_STATE_DIR"), absolute(f.Root.Name())}

@@ -61,10 +61,10 @@ func TestWorkspaces(t *testing.T) {
 
 // A folder of a container, or of another machine, is the one in the state folder. One that is elsewhere is named once, with one place for its copy.
 //
-// source: openclaw/openclaw docs/install/docker.md (/home/node/.openclaw), docs/concepts/multi-agent.md (agents may share a workspace)
+// source: openclaw/openclaw docs/install/docker.md (/home/u/.openclaw), docs/concepts/multi-agent.md (agents may share a workspace)
 func TestWorkspacesElsewhere(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"/home/node/.openclaw/workspace", `C:\\Users\\u\\.openclaw\\workspace`, "~/.clawdbot/workspace", "/srv/clawd"} {
+	for _, dir := range []string{"/home/u/.openclaw/workspace", `C:\\Users\\u\\.openclaw\\workspace`, "~/.clawdbot/workspace", "/srv/clawd"} {
 		s, r := load(t, map[string]string{"openclaw.json": `{agents: {defaults: {workspace: "` + dir + `"}}}`, "workspace/USER.md": "Olga"}, nil, nil)
 		if len(s.Workspaces) != 1 || s.Workspaces[0].Path != "workspace" || len(r.Also) > 0 {
 			t.Errorf("%s: %+v, %+v", dir, s.Workspaces, r.Also)
