@@ -54,7 +54,7 @@ func (x *exam) unreachable(check string, u *url.URL, err error) Finding {
 	if isCertificate(err) {
 		return wrong(check, "install the CA certificates of this machine (package ca-certificates), and check for a proxy that replaces certificates", "the certificate of %s is not trusted: %v", host, err)
 	}
-	if errors.Is(err, syscall.ECONNREFUSED) && !isRoutable(u.String()) {
+	if errors.Is(err, syscall.ECONNREFUSED) && !isElsewhere(u.String()) {
 		return wrong(check, "start the server of this address, or correct the address in the configuration", "no server listens on %s of this machine", host)
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
@@ -63,8 +63,8 @@ func (x *exam) unreachable(check string, u *url.URL, err error) Finding {
 	return wrong(check, "check the network and a firewall; behind a proxy, set "+variable, "%s does not answer: %v", host, err)
 }
 
-// isRoutable reports whether an address is that of another machine.
-func isRoutable(address string) bool {
+// isElsewhere reports whether an address is that of another machine.
+func isElsewhere(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
 		return true

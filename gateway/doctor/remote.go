@@ -190,7 +190,7 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 	}
 	if err != nil {
 		if f := x.reach(ctx, check, models.ServerOf(p), false); Worst(f) == Failure {
-			if program, start := models.HowToStart(name, p); start != "" && !isRoutable(models.ServerOf(p)) {
+			if program, start := models.HowToStart(name, p); start != "" && !isElsewhere(models.ServerOf(p)) {
 				f[0].Fix = fmt.Sprintf("start %s at %s: %s", program, models.Place(p), start)
 			}
 			return f

@@ -137,7 +137,7 @@ func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string,
 }
 
 // notWaiting says what to do about a person who is named by their id and still waits, was turned down or was let in already, and about an owner who
-// is not known. nil = anything else.
+// is not known. nil = the approval goes on.
 func (c *Controller) notWaiting(ctx context.Context, kind channels.Kind, word string, owner sessions.Ownership) error {
 	approve := fmt.Sprintf("parley pairing approve %s CODE", kind)
 	if owner == sessions.AnyOwner {

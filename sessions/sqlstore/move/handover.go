@@ -134,22 +134,19 @@ func (s *Rows) handOverRows(t *engine.Tx, old, at session.Row) error {
 	return nil
 }
 
-// handOverTop makes to the session that the sub-agents below it are billed to, instead of from.
+// handOverTop bills to a session the sub-agents below it that were billed to another one.
 func (s *Rows) handOverTop(t *engine.Tx, from, to string) error {
 	for left := []string{to}; len(left) > 0; left = left[1:] {
 		var below []string
-		if err := t.Each("SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> ''", []any{left[0]}, func(r engine.Row) error { below = append(below, r.Str(0)); return nil }); err != nil {
+		if err := t.Each("SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> '' AND top = ?", []any{left[0], from}, func(r engine.Row) error { below = append(below, r.Str(0)); return nil }); err != nil {
 			return err
 		}
 		for _, key := range below {
-			n, err := t.Exec("UPDATE sessions SET top = ? WHERE key = ? AND top = ?", to, key, from)
-			if err != nil {
+			if _, err := t.Exec("UPDATE sessions SET top = ? WHERE key = ?", to, key); err != nil {
 				return err
 			}
-			if n > 0 {
-				left = append(left, key)
-			}
 		}
+		left = append(left, below...)
 	}
 	return nil
 }
