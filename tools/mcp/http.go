@@ -74,6 +74,7 @@ type attempt struct {
 	unreached atomic.Pointer[unreachedError]
 	status    atomic.Int64 // of an answer that is an error of HTTP
 	said      atomic.Pointer[[]byte]
+	forgotten atomic.Bool            // 404 for the call's session
 	scope     atomic.Pointer[string] // the rights that the call lacks, "" = not named; nil = it lacks none
 }
 
@@ -84,7 +85,7 @@ var noSession = pattern.New(`(?i)\bsession\b.{0,40}\b(?:not found|invalid|expire
 // expired reports whether a call was not done because the server does not know its session any more: the client begins a new one then.
 // source: modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management (404)
 func (a *attempt) expired(err error) bool {
-	if errors.Is(err, sdk.ErrSessionMissing) {
+	if errors.Is(err, sdk.ErrSessionMissing) || a.forgotten.Load() { // the SDK has another error where its own stream heard the 404 first
 		return true
 	}
 	page := a.said.Load()
@@ -121,6 +122,7 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if try != nil && resp.StatusCode >= http.StatusBadRequest {
 		try.status.Store(int64(resp.StatusCode))
+		try.forgotten.Store(resp.StatusCode == http.StatusNotFound && r.Header.Get("Mcp-Session-Id") != "")
 		try.said.Store(begin(resp))
 		try.scope.Store(missingScope(resp, *try.said.Load()))
 		if id != nil && !m.old.Load() {

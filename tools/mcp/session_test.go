@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -100,5 +101,19 @@ func TestDetailsOfErrors(t *testing.T) {
 			t.Errorf("%s: %+v", answer, got)
 		}
 		r.stop()
+	}
+}
+
+// A 404 for the session counts whatever the SDK makes of it, and one for a wrong address does not.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	closed := errors.New("connection closed")
+	for _, forgotten := range []bool{true, false} {
+		a := &attempt{}
+		a.status.Store(http.StatusNotFound)
+		a.forgotten.Store(forgotten)
+		if a.expired(closed) != forgotten {
+			t.Errorf("forgotten %v", forgotten)
+		}
 	}
 }
