@@ -41,7 +41,7 @@ func TestScrollback(t *testing.T) {
 	screen := vt.NewSafeEmulator(80, 24)
 	x.show(screen)
 	go func() { _, _ = io.Copy(x.keys, screen) }() // what a terminal answers
-	t.Cleanup(func() { // it answers no more; closing it would race with what is still written
+	t.Cleanup(func() {                             // it answers no more; closing it would race with what is still written
 		if w, ok := screen.InputPipe().(io.Closer); ok {
 			_ = w.Close()
 		}
