@@ -51,12 +51,8 @@ func menuEntry(path string) string {
 func (s site) menu(r *http.Request, here string) menuView {
 	v := menuView{menuEntry(here), slices.Clone(entries)}
 	waiting := map[string]int{}
-	if list, err := call[[]sessions.Pairing](s, r, "pairing.list", &api.None{}); err == nil {
-		for _, p := range list {
-			if !p.Rejected {
-				waiting["/pairing"]++
-			}
-		}
+	if asking, _, err := s.strangers(r); err == nil {
+		waiting["/pairing"] = len(asking)
 	}
 	if n, err := call[map[sessions.DeliveryState]int](s, r, "deliveries.count", &api.DeliveryCountQuery{}); err == nil {
 		waiting["/deliveries"] = n[sessions.Held] + n[sessions.DeliveryFail]

@@ -24,18 +24,26 @@ type pairingView struct {
 
 func (s site) pairing(r *http.Request) (any, error) { return s.people(r, pairingView{}) }
 
-// people fills in who asks and who was let in.
-func (s site) people(r *http.Request, v pairingView) (any, error) {
+// strangers lists those who wait for approval, and those who were rejected.
+func (s site) strangers(r *http.Request) (asking, rejected []sessions.Pairing, err error) {
 	list, err := call[[]sessions.Pairing](s, r, "pairing.list", &api.None{})
-	if err != nil {
-		return nil, err
-	}
 	for _, p := range list {
 		if p.Rejected {
-			v.Rejected = append(v.Rejected, p)
-			continue
+			rejected = append(rejected, p)
+		} else {
+			asking = append(asking, p)
 		}
-		v.Asking = append(v.Asking, p)
+	}
+	return asking, rejected, err
+}
+
+// people fills in who asks and who was let in.
+func (s site) people(r *http.Request, v pairingView) (any, error) {
+	var err error
+	if v.Asking, v.Rejected, err = s.strangers(r); err != nil {
+		return nil, err
+	}
+	for _, p := range v.Asking {
 		v.Channels = append(v.Channels, p.Channel)
 	}
 	if v.Admitted, err = call[[]sessions.Admitted](s, r, "pairing.admitted", &api.None{}); err != nil {

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"parley/channels"
@@ -45,16 +44,15 @@ func (s site) status(r *http.Request) (any, error) {
 		v.Names = s.names(r)
 	}
 	v.Warnings = warnings(v)
-	list, err := call[[]sessions.Pairing](s, r, "pairing.list", &api.None{})
+	asking, _, err := s.strangers(r)
 	if err != nil {
 		return nil, err
 	}
-	asking := len(slices.DeleteFunc(slices.Clone(list), func(p sessions.Pairing) bool { return p.Rejected }))
-	switch {
-	case asking == 1:
+	switch n := len(asking); {
+	case n == 1:
 		v.Warnings = append(v.Warnings, warning{"warn", "One person waits for approval", "approve or reject the request", "/pairing"})
-	case asking > 1:
-		v.Warnings = append(v.Warnings, warning{"warn", fmt.Sprintf("%d people wait for approval", asking), "approve or reject the requests", "/pairing"})
+	case n > 1:
+		v.Warnings = append(v.Warnings, warning{"warn", fmt.Sprintf("%d people wait for approval", n), "approve or reject the requests", "/pairing"})
 	}
 	return v, nil
 }
